@@ -1,0 +1,1 @@
+"""pcorrect: Bayesian statistics for benchmark results with several generations per prompt."""
