@@ -1,0 +1,1 @@
+"""Engines: what turns counts, a population and priors into a posterior."""

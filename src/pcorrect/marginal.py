@@ -1,0 +1,125 @@
+"""Posterior of one number: from a table of its distribution function, or from draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from pcorrect.errors import PcorrectError
+
+FloatArray = NDArray[np.float64]
+CiKind = Literal["eti", "hdi"]
+
+# Tables reach to this many normal scores: tail probabilities of 1e-9.
+_REACH = 6.0
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """A one-dimensional posterior.
+
+    Parameters
+    ----------
+    value : ndarray, shape (m,)
+        Increasing.
+    cdf : ndarray, shape (m,)
+        P(X <= value).
+    mean, sd : float
+    """
+
+    value: FloatArray
+    cdf: FloatArray
+    mean: float
+    sd: float
+
+    @classmethod
+    def from_cdf(
+        cls,
+        cdf: Callable[[FloatArray], FloatArray],
+        bounds: tuple[float, float],
+        *,
+        mean: float,
+        sd: float,
+    ) -> Marginal:
+        """Tabulate a smooth distribution function that is dear to evaluate.
+
+        A first pass over `bounds` finds where the mass is; a second evaluates at points that are
+        equally spaced in the normal score of the probability, in which most posteriors are nearly
+        straight lines, so that the table can be filled up by linear interpolation there.
+        """
+        low, high = (float(b) for b in bounds)
+        if not low < high:
+            return cls(np.array([mean]), np.ones(1), float(mean), float(sd))
+        coarse = np.linspace(low, high, 65)
+        score = _normal_score(cdf(coarse))
+        wanted = np.linspace(-_REACH, _REACH, 161)
+        first, last = np.searchsorted(score, [-_REACH, _REACH])
+        part = slice(max(int(first) - 1, 0), int(last) + 1)
+        value = np.union1d(np.interp(wanted, score[part], coarse[part]), coarse[part])
+        score = _normal_score(cdf(value))
+        fine = np.linspace(0, len(value) - 1, 16 * (len(value) - 1) + 1)
+        index = np.arange(len(value))
+        return cls(
+            np.interp(fine, index, value),
+            np.asarray(ndtr(np.interp(fine, index, score))),
+            float(mean),
+            float(sd),
+        )
+
+    @classmethod
+    def from_draws(cls, draws: FloatArray) -> Marginal:
+        """From draws of any shape (the empirical distribution, quantiles of Hyndman-Fan type 7)."""
+        value = np.sort(np.ravel(draws))
+        cdf = np.linspace(0.0, 1.0, len(value)) if len(value) > 1 else np.ones(1)
+        return cls(value, cdf, float(value.mean()), float(value.std(ddof=min(1, len(value) - 1))))
+
+    def quantile(self, prob: FloatArray | float) -> FloatArray:
+        """Quantiles at the probabilities `prob` in [0, 1]."""
+        return np.asarray(np.interp(prob, self.cdf, self.value))
+
+    def probability_below(self, value: float) -> float:
+        """P(X <= value)."""
+        return float(np.interp(value, self.value, self.cdf, left=0.0, right=1.0))
+
+    def interval(self, ci_prob: float, ci_kind: CiKind = "eti") -> tuple[float, float]:
+        """Credible interval: equal-tailed ("eti") or of highest density ("hdi").
+
+        Parameters
+        ----------
+        ci_prob : float
+            Probability of the interval, in (0, 1).
+        ci_kind : {"eti", "hdi"}
+
+        Raises
+        ------
+        PcorrectError
+            `ci_prob` or `ci_kind` is out of range.
+        """
+        check_interval(ci_prob, ci_kind)
+        if ci_kind == "eti":
+            low, high = self.quantile(np.array([(1 - ci_prob) / 2, (1 + ci_prob) / 2]))
+            return float(low), float(high)
+        # The shortest interval of the wanted mass, over its possible lower tails.
+        tail = np.linspace(0.0, 1 - ci_prob, 2001)
+        lower, upper = self.quantile(tail), self.quantile(tail + ci_prob)
+        best = int(np.argmin(upper - lower))
+        return float(lower[best]), float(upper[best])
+
+
+def check_interval(ci_prob: float, ci_kind: str) -> None:
+    """Raise `PcorrectError` unless ``0 < ci_prob < 1`` and `ci_kind` is "eti" or "hdi"."""
+    if not 0 < ci_prob < 1:
+        raise PcorrectError(f"ci_prob must lie between 0 and 1, got {ci_prob}")
+    if ci_kind not in ("eti", "hdi"):
+        raise PcorrectError(f"ci_kind must be 'eti' or 'hdi', got {ci_kind!r}")
+
+
+def _normal_score(cdf: FloatArray) -> FloatArray:
+    """Normal scores of a distribution function, non-decreasing and finite."""
+    score = ndtri(np.clip(cdf, ndtr(-_REACH - 1), ndtr(_REACH + 1)))
+    return np.asarray(np.maximum.accumulate(score))

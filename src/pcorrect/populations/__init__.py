@@ -1,0 +1,1 @@
+"""Populations that the p_i come from: one file each, NumPy and SciPy only."""
