@@ -88,7 +88,9 @@ class PromptCounts:
         """
         s = _whole(n_correct, "n_correct")
         k = np.broadcast_to(_whole(n_generations, "n_generations"), s.shape).copy()
-        ids = [str(i) for i in range(len(s))] if prompt is None else list(np.asarray(prompt, object))
+        ids = (
+            [str(i) for i in range(len(s))] if prompt is None else list(np.asarray(prompt, object))
+        )
         report = RowReport(read=int(k.sum()), used=int(k.sum()))
         return cls(llm, benchmark, np.array(ids, object), s, k, report)
 
@@ -137,7 +139,9 @@ class Counts:
             llm = names[0]
         if llm not in names:
             what = "several llms" if llm is None else f"no llm {llm!r}"
-            raise ChoiceError(f"{what} in benchmark {self.benchmark!r}: choose one of {names}", names)
+            raise ChoiceError(
+                f"{what} in benchmark {self.benchmark!r}: choose one of {names}", names
+            )
         i = names.index(llm)
         here = self.listed[i]
         return PromptCounts(
@@ -169,7 +173,9 @@ class Counts:
 def check_counts(n_correct: IntArray, n_generations: IntArray) -> None:
     """Raise `DataError` unless ``0 <= n_correct <= n_generations`` everywhere."""
     if n_correct.shape != n_generations.shape:
-        raise DataError(f"n_correct {n_correct.shape} and n_generations {n_generations.shape} differ")
+        raise DataError(
+            f"n_correct {n_correct.shape} and n_generations {n_generations.shape} differ"
+        )
     bad = (n_correct < 0) | (n_generations < 0) | (n_correct > n_generations)
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])

@@ -98,7 +98,9 @@ class Moments:
         factor = float(stdtrit(self.n_prompts - 1, tail) if estimand == "mu" else ndtri(tail))
         return max(self.mu - factor * se, 0.0), min(self.mu + factor * se, 1.0)
 
-    def predicted_se(self, k: NDArray[np.float64] | float, n: int | None = None) -> NDArray[np.float64]:
+    def predicted_se(
+        self, k: NDArray[np.float64] | float, n: int | None = None
+    ) -> NDArray[np.float64]:
         """Standard error of `mu` that `k` generations of each of `n` prompts would give.
 
         Parameters
@@ -124,7 +126,12 @@ class Moments:
         rows = {"mu": (self.mu, self.se_mu), "score": (self.score, self.se_score)}
         intervals = [self.interval(name) or (np.nan, np.nan) for name in rows]
         nan = [[np.nan if x is None else x for x in row] for row in rows.values()]
-        scalars = {"sigma2": self.sigma2, "sigma": self.sigma, "within": self.within, "between": self.between}
+        scalars = {
+            "sigma2": self.sigma2,
+            "sigma": self.sigma,
+            "within": self.within,
+            "between": self.between,
+        }
         return xr.Dataset(
             {
                 "estimate": ("estimand", [row[0] for row in nan]),
@@ -174,10 +181,14 @@ def moments(counts: PromptCounts) -> Moments:
         if sigma2 is not None and sigma2 < 0:
             notes.append(f"the raw estimate of sigma**2 is negative ({sigma2:.2g}): read as 0")
     else:
-        notes.append("k = 1 everywhere: sigma, the within/between split and the error of score are not identified")
+        notes.append(
+            "k = 1 everywhere: sigma, the within/between split and the error of score are not identified"
+        )
     if p_hat.min() == p_hat.max() and p_hat[0] in (0.0, 1.0):
         what = "correct" if p_hat[0] == 1 else "wrong"
-        notes.append(f"all generations are {what}: a standard error of 0 is no answer, use the posterior")
+        notes.append(
+            f"all generations are {what}: a standard error of 0 is no answer, use the posterior"
+        )
     harmonic = float(n / np.sum(1 / k))
     return Moments(n, harmonic, float(p_hat.mean()), se_mu, se_score, sigma2, within, tuple(notes))
 

@@ -43,7 +43,9 @@ class Priors:
         for name in ("mu", "spread", "alpha"):
             low, high = (float(value) for value in getattr(self, name))
             if not (low > 0 and high > 0) or (name == "alpha" and low >= high):
-                rule = "two increasing positive bounds" if name == "alpha" else "two positive numbers"
+                rule = (
+                    "two increasing positive bounds" if name == "alpha" else "two positive numbers"
+                )
                 raise PcorrectError(f"prior of {name}: needs {rule}, got {getattr(self, name)}")
             # Floats also where integers were given: Beta(100, 100) must not depend on the type.
             object.__setattr__(self, name, (low, high))

@@ -110,7 +110,9 @@ class BetaBinomialLikelihood:
         )
 
 
-def _rising_factors(value: NDArray[np.int64], n: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
+def _rising_factors(
+    value: NDArray[np.int64], n: NDArray[np.int64]
+) -> tuple[FloatArray, FloatArray]:
     """Positions j and weights T so that sum_i sum_{j < value_i} f(j) = sum T f(j)."""
     histogram = np.bincount(value, weights=n, minlength=1)
     # T_j = number of prompts with value > j

@@ -51,7 +51,9 @@ class Population:
 
     def take(self, index: NDArray[np.intp]) -> Population:
         """The draws at `index`."""
-        return Population(*(x[index] for x in (self.beta_weight, self.a, self.b, self.weight, self.atom)))
+        return Population(
+            *(x[index] for x in (self.beta_weight, self.a, self.b, self.weight, self.atom))
+        )
 
     def mean(self) -> FloatArray:
         """mu of each draw, shape (D,)."""

@@ -1,0 +1,161 @@
+r"""Gibbs engine: the Beta-centred Dirichlet process, many chains at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pcorrect.cells import Cells
+from pcorrect.engines.gibbs_diagnostics import ess, r_hat
+from pcorrect.engines.gibbs_start import start_chains
+from pcorrect.engines.gibbs_state import Chains, FloatArray
+from pcorrect.populations.population import Population
+from pcorrect.priors import Priors
+
+IntArray = NDArray[np.int64]
+
+STICKS = 32
+
+
+@dataclass(frozen=True)
+class GibbsResult:
+    """Posterior draws of a Beta-centred Dirichlet process.
+
+    Parameters
+    ----------
+    population : Population
+        ``chain * draw`` draws of P, those of the first chain first.
+    alpha : ndarray, shape (chain, draw)
+    score : ndarray, shape (chain, draw)
+        mean(p_i) over all prompts, also those with k_i = 0.
+    r_hat, ess : dict of str to float
+        Rank-normalised split R-hat and bulk effective sample size of mu, sigma, alpha and score.
+    """
+
+    population: Population
+    alpha: FloatArray
+    score: FloatArray
+    r_hat: dict[str, float]
+    ess: dict[str, float]
+
+
+def sample(
+    cells: Cells,
+    priors: Priors,
+    rng: np.random.Generator,
+    *,
+    chains: int = 4,
+    draws: int = 1000,
+    warmup: int = 400,
+    thin: int = 1,
+    sticks: int = STICKS,
+) -> GibbsResult:
+    """Sample the posterior."""
+    seen = cells.n_generations > 0
+    used = Cells(
+        cells.n_correct[seen], cells.n_generations[seen], cells.n_prompts[seen], cells.of_prompt
+    )
+    state = start_chains(used, priors, rng, chains, sticks)
+    for i in range(warmup):
+        state.adapting = 2.0 / np.sqrt(i + 1.0)
+        state.sweep()
+    state.adapting = 0.0
+    trace = _Trace(chains, draws, sticks, len(used.n_prompts))
+    for i in range(draws):
+        for _ in range(thin):
+            state.sweep()
+        trace.record(i, state)
+    population = trace.population()
+    score = trace.score(used, population, int(cells.n_prompts[~seen].sum()), rng)
+    shape = (chains, draws)
+    watched = {
+        "mu": population.mean().reshape(shape),
+        "sigma": np.sqrt(population.variance()).reshape(shape),
+        "alpha": trace.alpha,
+        "score": score.reshape(shape),
+    }
+    return GibbsResult(
+        population,
+        trace.alpha,
+        watched["score"],
+        {name: r_hat(x) for name, x in watched.items()},
+        {name: ess(x) for name, x in watched.items()},
+    )
+
+
+class _Trace:
+    """What is kept of each draw; axis 0 the chain, axis 1 the draw."""
+
+    def __init__(self, chains: int, draws: int, sticks: int, cells: int) -> None:
+        shape = (chains, draws)
+        self.a, self.b, self.alpha, self.in_atoms = (np.empty(shape) for _ in range(4))
+        self.weight = np.empty((*shape, sticks + 1))
+        self.atom = np.empty((*shape, sticks))
+        self.rest = np.empty((*shape, cells), dtype=np.int64)
+
+    def record(self, i: int, state: Chains) -> None:
+        self.a[:, i], self.b[:, i] = state.a, state.b
+        self.alpha[:, i] = np.exp(state.log_alpha)
+        self.weight[:, i] = np.exp(state.log_weights())
+        self.atom[:, i] = np.exp(state.log_phi)
+        self.in_atoms[:, i] = np.sum(state.taken[0] * self.atom[:, i], axis=1)
+        self.rest[:, i] = state.rest
+
+    def population(self) -> Population:
+        flat = self.weight.reshape(-1, self.weight.shape[2])
+        flat = flat / flat.sum(axis=1, keepdims=True)
+        return Population(
+            flat[:, 0],
+            self.a.ravel(),
+            self.b.ravel(),
+            flat[:, 1:],
+            self.atom.reshape(len(flat), -1),
+        )
+
+    def score(
+        self, cells: Cells, population: Population, unseen: int, rng: np.random.Generator
+    ) -> FloatArray:
+        """mean(p_i) of each draw, given the allocations: atoms' prompts exactly, the rest drawn."""
+        rest = self.rest.reshape(len(population), -1)
+        total = self.in_atoms.ravel().copy()
+        a, b = population.a[:, None], population.b[:, None]
+        s, f = cells.n_correct, cells.n_generations - cells.n_correct
+        step = max(1, 2_000_000 // max(1, len(s)))
+        for i in range(0, len(rest), step):
+            block = slice(i, i + step)
+            total[block] += _sum_of_betas(a[block] + s, b[block] + f, rest[block], rng)
+        if unseen:
+            parts = np.concatenate([population.beta_weight[:, None], population.weight], axis=1)
+            chosen = rng.multinomial(unseen, parts)
+            total += np.sum(chosen[:, 1:] * population.atom, axis=1)
+            total += _sum_of_betas(a, b, chosen[:, :1], rng)
+        return total / (int(cells.n_prompts.sum()) + unseen)
+
+
+# Sums of up to so many Betas are drawn term by term.
+_FEW = 8
+
+
+def _sum_of_betas(
+    a: FloatArray, b: FloatArray, times: IntArray, rng: np.random.Generator
+) -> FloatArray:
+    """Sum over axis 1 of sums of `times` independent Beta(a, b).
+
+    Few are drawn one by one; the mean of more is drawn from the Beta of the same mean and variance,
+    which is normal to the order that matters.
+    """
+    total = np.zeros(len(times))
+    few = (times > 0) & (times <= _FEW)
+    row, column = np.nonzero(few)
+    index = np.repeat(np.arange(len(row)), times[few])
+    a, b = np.broadcast_to(a, times.shape), np.broadcast_to(b, times.shape)
+    p = rng.beta(a[row, column][index], b[row, column][index])
+    total += np.bincount(row[index], p, minlength=len(total))
+    row, column = np.nonzero(times > _FEW)
+    n, x, y = times[row, column], a[row, column], b[row, column]
+    nu = n * (x + y + 1) - 1
+    mean = x / (x + y)
+    total += np.bincount(row, n * rng.beta(mean * nu, y / (x + y) * nu), minlength=len(total))
+    return total

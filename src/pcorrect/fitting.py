@@ -1,0 +1,296 @@
+"""Fit a model to the counts of one llm: choose the engine, run it, collect what it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pcorrect.cells import Cells
+from pcorrect.counts import PromptCounts
+from pcorrect.engines.exact import LogDensity, grid_posterior
+from pcorrect.engines.grid import GridPosterior, score_moments
+from pcorrect.errors import PcorrectError
+from pcorrect.marginal import FloatArray, Marginal
+from pcorrect.moments import Moments, moments
+from pcorrect.populations.beta import Shape
+from pcorrect.populations.population import Population
+from pcorrect.priors import Priors
+from pcorrect.prompts import DrawnPrompts, GridPrompts, PromptPosterior
+
+#: What the package reports of every population, in this order, and the question each answers.
+PARAMETERS = {
+    "mu": "new prompts like these",
+    "score": "exactly these prompts",
+    "sigma": "spread of p between prompts",
+    "rho": "intra-class correlation",
+}
+
+# Built-in models: the engines that can run them (the first is the default), and the PyMC program
+# that NUTS runs.
+_ENGINES = {"beta_bernoulli": ("exact", "nuts"), "beta_binomial": ("exact", "nuts")}
+_PROGRAM = {"beta_bernoulli": "beta_binomial"}
+DEFAULT_MODEL = "beta_bernoulli"
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Everything that an engine found out about one llm on one benchmark.
+
+    Parameters
+    ----------
+    counts : PromptCounts
+    model, engine : str
+    priors : Priors
+    seed : int
+    draws : dict of ndarray, each of shape (chain, draw)
+        Scalar parameters, at least `mu`, `score`, `sigma` and `rho`.
+    marginals : dict of Marginal
+        The same ones; from quadrature weights where the engine has them, else from the draws.
+    prompts : PromptPosterior
+        The posterior of every p_i.
+    population : Population or None
+        One population per draw, chain-major; None for a user's own program.
+    moments : Moments
+        The closed-form estimates beside it.
+    diagnostics : dict of float
+        ``quadrature_error`` (posterior sd), or ``r_hat`` (largest), ``ess`` (smallest bulk) and
+        ``divergences``.
+    warnings : tuple of str
+    grid : GridPosterior or None
+        Nodes and weights of the exact engine.
+    """
+
+    counts: PromptCounts
+    model: str
+    engine: str
+    priors: Priors
+    seed: int
+    draws: Mapping[str, FloatArray]
+    marginals: Mapping[str, Marginal]
+    prompts: PromptPosterior
+    population: Population | None
+    moments: Moments
+    diagnostics: Mapping[str, float]
+    warnings: tuple[str, ...] = ()
+    grid: GridPosterior | None = None
+    extra: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    @property
+    def not_identified(self) -> tuple[str, ...]:
+        """Parameters whose posterior only repeats the prior."""
+        return not_identified(self.counts)
+
+
+def not_identified(counts: PromptCounts) -> tuple[str, ...]:
+    """Parameters that these counts say nothing about: sigma and rho at k = 1, or with one prompt."""
+    k = counts.n_generations
+    return () if np.sum(k > 0) > 1 and np.any(k > 1) else ("sigma", "rho")
+
+
+def choose_engine(model: str, engine: str | None) -> str:
+    """The engine to run, checked against what the model has.
+
+    Raises
+    ------
+    PcorrectError
+        The model is unknown, or has no such engine.
+    """
+    own = model.endswith(".py")
+    if not own and model not in _ENGINES:
+        raise PcorrectError(
+            f"no model {model!r}: choose from {sorted(_ENGINES)} or give a .py file"
+        )
+    able = ("nuts",) if own else _ENGINES[model]
+    if engine is None:
+        return able[0]
+    if engine not in able:
+        raise PcorrectError(f"model {model!r} has no engine {engine!r}: choose from {list(able)}")
+    return engine
+
+
+def run_fit(
+    counts: PromptCounts,
+    *,
+    model: str = DEFAULT_MODEL,
+    engine: str | None = None,
+    priors: Priors | None = None,
+    seed: int = 0,
+    chains: int = 4,
+    draws: int = 1000,
+    progress: bool = False,
+) -> Fit:
+    """Fit one llm on one benchmark.
+
+    Parameters
+    ----------
+    counts : PromptCounts
+    model : str
+        Name of a built-in model, or path of a PyMC program.
+    engine : str, optional
+        Default: the fastest that the model has.
+    priors : Priors, optional
+    seed : int
+        All randomness comes from it.
+    chains, draws : int
+        Size of the sample of posterior draws.
+    progress : bool
+        Show a progress bar (NUTS).
+
+    Raises
+    ------
+    PcorrectError
+        A choice is unknown, or there is nothing to fit.
+    """
+    engine = choose_engine(model, engine)
+    priors = priors or Priors()
+    for name, value in (("chains", chains), ("draws", draws)):
+        if value < 1:
+            raise PcorrectError(f"{name} must be at least 1, got {value}")
+    if seed < 0:
+        raise PcorrectError(f"seed must not be negative, got {seed}")
+    if not np.any(counts.n_generations > 0):
+        raise PcorrectError(
+            f"llm {counts.llm!r} on benchmark {counts.benchmark!r}: no scored generation to fit"
+        )
+    if engine == "nuts":
+        return _fit_nuts(counts, model, priors, seed, chains, draws, progress)
+    return _fit_exact(counts, model, priors, seed, chains, draws)
+
+
+def _fit_exact(
+    counts: PromptCounts, model: str, priors: Priors, seed: int, chains: int, draws: int
+) -> Fit:
+    cells = Cells.from_counts(counts.n_correct, counts.n_generations)
+    log_density = LogDensity(cells, priors)
+    closed = moments(counts)
+    grid = grid_posterior(log_density, start=_start(closed))
+    rng = np.random.default_rng(seed)
+    shape = grid.draws(chains * draws, log_density, rng)
+    population = Population.beta(*shape.ab)
+    values = {"mu": shape.mu, "sigma": shape.sigma, "rho": shape.rho}
+    values["score"] = draw_score(shape, cells, rng)
+    marginals = {
+        "mu": grid.mu(),
+        "score": grid.score(cells),
+        "sigma": grid.sigma(),
+        "rho": grid.rho(),
+    }
+    return Fit(
+        counts,
+        model,
+        "exact",
+        priors,
+        seed,
+        {name: value.reshape(chains, draws) for name, value in values.items()},
+        marginals,
+        GridPrompts(cells, grid, population),
+        population,
+        closed,
+        {"quadrature_error": grid.error},
+        _warnings(counts, closed),
+        grid,
+    )
+
+
+def _fit_nuts(
+    counts: PromptCounts,
+    model: str,
+    priors: Priors,
+    seed: int,
+    chains: int,
+    draws: int,
+    progress: bool,
+) -> Fit:
+    from pcorrect.convergence import ess_bulk, r_hat
+    from pcorrect.engines import nuts
+
+    path = nuts.program_path(_PROGRAM.get(model, model))
+    result = nuts.sample(
+        path, counts, priors, chains=chains, draws=draws, seed=seed, progress=progress
+    )
+    values = dict(result.draws)
+    p = values.pop("p")
+    values.setdefault("rho", values["sigma"] ** 2 / (values["mu"] * (1 - values["mu"])))
+    values.setdefault("score", p.mean(axis=2))
+    scalars = {name: value for name, value in values.items() if value.ndim == 2}
+    main = [scalars[name] for name in PARAMETERS]
+    population = None
+    if "r" in scalars and model in _ENGINES:
+        nu = np.minimum(1 / np.ravel(scalars["r"]) ** 2 - 1, 1e8)
+        mu = np.ravel(scalars["mu"])
+        population = Population.beta(mu * nu, (1 - mu) * nu)
+    diagnostics = {
+        "r_hat": max(r_hat(x) for x in main),
+        "ess": min(ess_bulk(x) for x in main),
+        "divergences": float(result.n_divergences),
+    }
+    closed = moments(counts)
+    warnings = list(_warnings(counts, closed))
+    if result.n_divergences:
+        warnings.append(
+            f"{result.n_divergences} divergent transitions: the sampler missed part of the "
+            "posterior; use the exact engine, or a program with the p_i integrated out"
+        )
+    if not diagnostics["r_hat"] < 1.01:
+        warnings.append(f"r_hat is {diagnostics['r_hat']:.3f}, above 1.01: the chains disagree")
+    return Fit(
+        counts,
+        model,
+        "nuts",
+        priors,
+        seed,
+        scalars,
+        {name: Marginal.from_draws(scalars[name]) for name in PARAMETERS},
+        DrawnPrompts(p.reshape(-1, p.shape[2])),
+        population,
+        closed,
+        diagnostics,
+        tuple(warnings),
+        extra={name: value for name, value in values.items() if value.ndim > 2},
+    )
+
+
+def draw_score(shape: Shape, cells: Cells, rng: np.random.Generator) -> FloatArray:
+    """Draws of mean(p_i) under a Beta population, one per point of `shape`.
+
+    Prompt by prompt up to a thousand prompts, normally with the exact mean and variance beyond.
+    """
+    if len(cells.of_prompt) > 1000:
+        mean, variance = score_moments(cells, shape)
+        normal = rng.standard_normal(len(mean))
+        return np.asarray(np.clip(mean + np.sqrt(variance) * normal, 0.0, 1.0))
+    s, k = (x[cells.of_prompt] for x in (cells.n_correct, cells.n_generations))
+    return np.asarray(Population.beta(*shape.ab).draw_p(s, k, rng).mean(axis=1))
+
+
+def _start(closed: Moments) -> tuple[float, float]:
+    """A point (logit mu, logit r) near the mode, from the moments."""
+    mu = min(max(closed.mu or 0.5, 0.01), 0.99)
+    r = min(max((closed.sigma or 0.25) / np.sqrt(mu * (1 - mu)), 0.05), 0.95)
+    return float(np.log(mu / (1 - mu))), float(np.log(r / (1 - r)))
+
+
+def _warnings(counts: PromptCounts, closed: Moments) -> tuple[str, ...]:
+    """What a reader of the result has to know about the data."""
+    found = []
+    k = counts.n_generations
+    if not_identified(counts):
+        why = "k = 1 everywhere" if np.sum(k > 0) > 1 else "there is one prompt only"
+        found.append(f"sigma and rho are not identified: {why}; their posterior is the prior")
+        if np.all(k <= 1) and np.sum(k > 0) > 1:
+            found.append(
+                "score is not identified beyond mu at k = 1: its interval rests on the prior of sigma"
+            )
+    if empty := int(np.sum(k == 0)):
+        noun = "prompt has" if empty == 1 else "prompts have"
+        found.append(
+            f"{empty} {noun} no scored generation: not in the likelihood; p_i is the population's"
+        )
+    if closed.mu in (0.0, 1.0):
+        what = "correct" if closed.mu == 1 else "wrong"
+        found.append(
+            f"all generations are {what}: the moment SE of 0 is no answer, the posterior is"
+        )
+    return tuple(found)

@@ -1,0 +1,132 @@
+"""Opening files: compression, encoding, and what a file is by its first bytes."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from pcorrect.errors import DataError
+
+HEAD = 1 << 16
+_SUFFIXES = {".gz", ".zst", ".bz2", ".xz", ".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet"}
+_SUFFIXES |= {".txt", ".eval", ".tab", ".pq"}
+DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
+
+
+def stem(path: Path) -> str:
+    """File name without the suffixes of formats and compressions: the llm's default name."""
+    name = path.name
+    while Path(name).suffix.lower() in _SUFFIXES and Path(name).stem:
+        name = Path(name).stem
+    return name
+
+
+def compression(path: Path) -> str | None:
+    """gzip, zstd, bz2, xz or None, by content."""
+    with path.open("rb") as file:
+        head = file.read(6)
+    for magic, name in (
+        (b"\x1f\x8b", "gzip"),
+        (b"\x28\xb5\x2f\xfd", "zstd"),
+        (b"BZh", "bz2"),
+        (b"\xfd7zXZ\x00", "xz"),
+    ):
+        if head.startswith(magic):
+            return name
+    return None
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """Open a file for reading, decompressed."""
+    match compression(path):
+        case "gzip":
+            return cast(BinaryIO, gzip.open(path, "rb"))
+        case "bz2":
+            return cast(BinaryIO, bz2.open(path, "rb"))
+        case "xz":
+            return cast(BinaryIO, lzma.open(path, "rb"))
+        case "zstd":
+            import zstandard
+
+            reader = zstandard.ZstdDecompressor().stream_reader(
+                path.open("rb"), read_across_frames=True, closefd=True
+            )
+            return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, reader)))
+        case _:
+            return path.open("rb")
+
+
+def head(path: Path) -> bytes:
+    """Return the first 64 KiB of the content.
+
+    Raises
+    ------
+    DataError
+        The compressed file is damaged or cut off.
+    """
+    try:
+        with open_bytes(path) as file:
+            return file.read(HEAD)
+    except (*DAMAGE, OSError) as error:
+        raise damaged(path, error) from error
+
+
+def damaged(path: Path, error: Exception) -> DataError:
+    """Error for a file that does not decompress."""
+    return DataError(f"{path}: the file is damaged or cut off ({error}); fetch or write it anew")
+
+
+def check_zstd(path: Path) -> None:
+    """Raise `DataError` when a zstd file ends inside a frame.
+
+    Streaming readers, the engine's too, take such an end for the end of the data.
+    """
+    import zstandard
+
+    frame = zstandard.ZstdDecompressor().decompressobj()
+    ended = True
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            while chunk:
+                if ended:
+                    frame = zstandard.ZstdDecompressor().decompressobj()
+                try:
+                    frame.decompress(chunk)
+                except zstandard.ZstdError as error:
+                    raise damaged(path, error) from error
+                ended = frame.eof
+                chunk = frame.unused_data if ended else b""
+    if not ended:
+        raise damaged(path, EOFError("the zstd frame is not complete"))
+
+
+def encoding(first: bytes) -> str:
+    """Encoding by byte order mark, else UTF-8."""
+    for mark, name in (
+        (b"\xef\xbb\xbf", "utf-8-sig"),
+        (b"\xff\xfe", "utf-16"),
+        (b"\xfe\xff", "utf-16"),
+    ):
+        if first.startswith(mark):
+            return name
+    # Without a mark, UTF-16 of mostly Latin text has a zero in every other byte.
+    if len(first) >= 4 and first[1] == 0 and first[3] == 0:
+        return "utf-16-le"
+    if len(first) >= 4 and first[0] == 0 and first[2] == 0:
+        return "utf-16-be"
+    return "utf-8"
+
+
+def decode(data: bytes) -> tuple[str, str | None]:
+    """Return text and, where it is neither UTF-8 nor UTF-16, a note on how it was read."""
+    name = encoding(data)
+    try:
+        return data.decode(name), None
+    except UnicodeDecodeError as error:
+        note = f"not valid UTF-8 (byte {error.start}): read as Windows-1252"
+        return data.decode("cp1252", errors="replace"), note

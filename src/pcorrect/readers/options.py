@@ -1,0 +1,68 @@
+"""The choices a caller makes about reading, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pcorrect.errors import DataError
+from pcorrect.readers.columns import KEYS, ColumnMap
+
+Errors = Literal["missing", "wrong"]
+DEFAULT_BENCHMARK = "benchmark"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to read.
+
+    Parameters
+    ----------
+    columns : mapping
+        Our name -> their column, for tables.
+    llm, benchmark : tuple of str
+        Keep these only; a single name also names an input that carries none.
+    metric, filter, scorer : str, optional
+        Which of several to take, in logs.
+    errors : str
+        "missing" leaves generations without a score out, "wrong" counts them as wrong.
+    threshold : float, optional
+        A score at or above it is right.
+    texts : bool
+        Read full answers where a log also keeps shortened ones.
+    """
+
+    columns: ColumnMap = field(default_factory=dict)
+    llm: tuple[str, ...] = ()
+    benchmark: tuple[str, ...] = ()
+    metric: str | None = None
+    filter: str | None = None
+    scorer: str | None = None
+    errors: Errors = "missing"
+    threshold: float | None = None
+    texts: bool = False
+
+    def __post_init__(self) -> None:
+        if self.errors not in ("missing", "wrong"):
+            raise DataError(f"errors must be 'missing' or 'wrong', not {self.errors!r}")
+        if self.threshold is not None and not 0 < self.threshold <= 100:
+            raise DataError(
+                f"threshold must lie in (0, 1] for scores in [0, 1], or in (1, 100] for scores in "
+                f"[0, 100]; got {self.threshold!r}"
+            )
+        unknown = [key for key in self.columns if key not in KEYS]
+        if unknown:
+            raise DataError(f"column map: {unknown[0]!r} is not one of {sorted(KEYS)}")
+
+
+def names(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    """One name, several or none as a tuple."""
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(str(name) for name in value)
+
+
+def column_map(value: Mapping[str, str | Sequence[str] | None] | None) -> ColumnMap:
+    """Map of columns, empty where none was given."""
+    return dict(value or {})
