@@ -1,1 +1,66 @@
-"""pcorrect: Bayesian statistics for benchmark results with several generations per prompt."""
+"""Bayesian statistics for benchmark results with several generations per prompt.
+
+The data flow, and the public names along it::
+
+    read -> Generations -> counts -> Counts / PromptCounts
+         -> moments                                   closed-form estimates
+         -> fit -> xarray.DataTree (ArviZ) -> summary, save / load
+
+Importing the package is instant: each name is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pcorrect.api import fit, fit_all, prior_predictive
+    from pcorrect.counts import Counts, PromptCounts, RowReport
+    from pcorrect.errors import ChoiceError, DataError, PcorrectError
+    from pcorrect.generations import Generations
+    from pcorrect.moment_estimates import Moments, moments, moments_from_table, run_gap
+    from pcorrect.posterior import load, save
+    from pcorrect.priors import Priors
+    from pcorrect.readers import counts, from_frame, read
+    from pcorrect.simulation import simulate
+    from pcorrect.summaries import summary
+
+_HOME = {
+    "read": "readers",
+    "from_frame": "readers",
+    "counts": "readers",
+    "Generations": "generations",
+    "Counts": "counts",
+    "PromptCounts": "counts",
+    "RowReport": "counts",
+    "PcorrectError": "errors",
+    "DataError": "errors",
+    "ChoiceError": "errors",
+    "Moments": "moment_estimates",
+    "moments": "moment_estimates",
+    "moments_from_table": "moment_estimates",
+    "run_gap": "moment_estimates",
+    "Priors": "priors",
+    "fit": "api",
+    "fit_all": "api",
+    "prior_predictive": "api",
+    "summary": "summaries",
+    "save": "posterior",
+    "load": "posterior",
+    "simulate": "simulation",
+}
+
+__all__ = [*_HOME]  # noqa: PLE0604
+__version__ = importlib.metadata.version("pcorrect")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'pcorrect' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"pcorrect.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

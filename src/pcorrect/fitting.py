@@ -13,7 +13,7 @@ from pcorrect.engines.exact import LogDensity, grid_posterior
 from pcorrect.engines.grid import GridPosterior, score_moments
 from pcorrect.errors import PcorrectError
 from pcorrect.marginal import FloatArray, Marginal
-from pcorrect.moments import Moments, moments
+from pcorrect.moment_estimates import Moments, moments
 from pcorrect.populations.beta import Shape
 from pcorrect.populations.population import Population
 from pcorrect.priors import Priors

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import duckdb
 
-from pcorrect.errors import ChoiceError
+from pcorrect.errors import ChoiceError, DataError
 from pcorrect.readers import duck
 from pcorrect.readers.options import DEFAULT_BENCHMARK, Options
-from pcorrect.readers.parts import COLUMNS, NO_COUNT, Part
+from pcorrect.readers.parts import COLUMNS, NO_COUNT, NOT_WRONG, Part
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 class Generations:
     """Generations of any number of llms on any number of benchmarks, as a query.
 
-    Nothing is loaded: tables stay in their files and every question is answered by the embedded
-    engine in one pass over them.
+    Nothing is loaded: tables stay in their files, and every question is answered by the embedded
+    engine in a pass over them.
 
     Parameters
     ----------
@@ -29,8 +30,11 @@ class Generations:
     parts : sequence of Part
         What the readers found, one per source.
     options : Options
+        How to read: names, filters, the rule for generations without a score.
     notes : sequence of str
         Decisions that concern no single source.
+    keep : object
+        Whatever must live as long as the table, such as a data frame that it scans.
     """
 
     def __init__(
@@ -39,30 +43,28 @@ class Generations:
         parts: Sequence[Part],
         options: Options,
         notes: Sequence[str] = (),
+        keep: object = None,
     ) -> None:
         self.con, self.parts, self.options = con, tuple(parts), options
-        prefix = len(parts) > 1
-        self.notes = (
-            *notes,
-            *(
-                f"{part.source.name}: {note}" if prefix else note
-                for part in parts
-                for note in part.notes
-            ),
-        )
-        self.query = _union(self.parts, options)
+        self.notes, self._keep = tuple(notes), keep
+
+    @cached_property
+    def query(self) -> str:
+        """Query of all rows, in the columns of the readers and `source`."""
+        self.cells  # noqa: B018 - decides whether ids need their group
+        return self._query
 
     @property
     def relation(self) -> duckdb.DuckDBPyRelation:
-        """The table with columns benchmark, llm, prompt, generation, correct, answer, target, …
+        """The table: benchmark, llm, prompt, generation, correct, answer, target, group, source.
 
-        `correct` is 1, 0 or NULL; a row of a table of counts is spread over its generations, which
-        then have no number.
+        `correct` is 1, 0 or NULL. A row of a table of counts is spread over its generations,
+        which then have no number.
         """
-        names = ", ".join(
+        names = " ".join(
             f"WHEN {part.source.number} THEN {duck.literal(part.source.name)}"
             for part in self.parts
-        ).replace(", WHEN", " WHEN")
+        )
         return self.con.sql(
             "SELECT benchmark, llm, prompt, generation, "
             "CASE WHEN i < scored THEN (i < correct)::TINYINT END AS correct, answer, target, "
@@ -89,9 +91,89 @@ class Generations:
 
     def _names(self, column: str) -> list[str]:
         rows = self.con.execute(
-            f"SELECT {column} FROM ({self.query}) GROUP BY ALL ORDER BY min((source, row))"
+            f"SELECT {column} FROM {self.cells} GROUP BY ALL ORDER BY min(first)"
         ).fetchall()
         return [name for (name,) in rows]
+
+    @cached_property
+    def cells(self) -> str:
+        """Engine table with one row per benchmark, llm, prompt and source.
+
+        Beside the sums it has `first` (order of appearance), `listed` (whether the prompt counts
+        as present), `numbered` and `different` (generations with a number, and a lower bound of
+        how many of these are different), `low` and `high` (the range of the numbers).
+        """
+        self._query = _union(self.parts, self.options)
+        self._group(self._query)
+        reused = self.con.execute(
+            "SELECT benchmark, any_value(prompt) FROM cells WHERE grp <> grp_last GROUP BY ALL"
+        ).fetchall()
+        if reused:
+            names = [benchmark for benchmark, _ in reused]
+            self._query = (
+                "SELECT * REPLACE (CASE WHEN benchmark IN "
+                f"{duck.in_list(names)} AND \"group\" IS NOT NULL THEN \"group\" || '/' || prompt "
+                f"ELSE prompt END AS prompt) FROM ({self._query})"
+            )
+            self._group(self._query)
+            self.notes += (
+                f"prompt ids such as {reused[0][1]!r} occur in several groups: a prompt is named "
+                "group/id",
+            )
+        self._check()
+        return "cells"
+
+    def _group(self, query: str) -> None:
+        # Numbers are told apart by their remainder modulo 124, one bit each: a distinct count
+        # would cost as much as all the rest. Equal remainders only send us to the exact check.
+        slot = "((generation % 124 + 124) % 124)"
+        bits = " + ".join(
+            f"bit_count(coalesce(bit_or(1::BIGINT << ({slot} % 62)) FILTER ({slot} {half}), 0))"
+            for half in ("< 62", ">= 62")
+        )
+        try:
+            self.con.execute(
+                "CREATE OR REPLACE TEMP TABLE cells AS SELECT benchmark, llm, prompt, source, "
+                "sum(n)::BIGINT AS n, sum(scored)::BIGINT AS k, sum(correct)::BIGINT AS s, "
+                "(source::BIGINT << 40) + min(row) AS first, "
+                f"bool_or(reason IS DISTINCT FROM '{NO_COUNT}') AS listed, "
+                'min("group") AS grp, max("group") AS grp_last, '
+                f"count(generation) AS numbered, {bits} AS different, "
+                "min(generation) AS low, max(generation) AS high "
+                f"FROM ({query}) GROUP BY benchmark, llm, prompt, source"
+            )
+        except duckdb.Error as error:
+            raise DataError(f"{self!r}: {str(error).splitlines()[0]}") from error
+
+    def _check(self) -> None:
+        """Raise an error for rows without a name, and for a choice that leaves no row."""
+        for name in ("prompt", "llm", "benchmark"):
+            bad = self.con.execute(
+                f"SELECT source, first - (source::BIGINT << 40) FROM cells "
+                f"WHERE coalesce({name}, '') = '' ORDER BY first LIMIT 1"
+            ).fetchall()
+            if bad:
+                source = next(p.source for p in self.parts if p.source.number == bad[0][0])
+                raise DataError(
+                    f"{source.name}: row {bad[0][1]} has no {name}; fill it in or delete the row"
+                )
+        if not self.con.execute("SELECT count(*) FROM cells").fetchall()[0][0]:
+            raise self._nothing_left()
+
+    def _nothing_left(self) -> Exception:
+        options = self.options
+        if not (options.llm or options.benchmark):
+            return DataError(f"{self!r}: there are no rows")
+        query = _union(self.parts, Options(errors=options.errors))
+        query = f"SELECT DISTINCT llm, benchmark FROM ({query}) ORDER BY ALL"
+        found = self.con.execute(query).fetchall()
+        llms, benchmarks = (sorted({row[i] for row in found if row[i]}) for i in (0, 1))
+        wanted = [f"llm {name!r}" for name in options.llm]
+        wanted += [f"benchmark {name!r}" for name in options.benchmark]
+        return ChoiceError(
+            f"no generation of {' and '.join(wanted)}; llms: {llms}; benchmarks: {benchmarks}",
+            llms if options.llm else benchmarks,
+        )
 
     def __repr__(self) -> str:
         shown = ", ".join(part.source.name for part in self.parts[:3])
@@ -101,22 +183,20 @@ class Generations:
 
 def _union(parts: Sequence[Part], options: Options) -> str:
     """One query over all parts: names filled in, filters and the rule for errors applied."""
-    llm = _given_name(parts, options.llm, [p.source.stem for p in parts if not p.has_llm], "llm")
-    benchmark = _given_name(parts, options.benchmark, [DEFAULT_BENCHMARK], "benchmark")
+    llm = _given(options.llm, any(p.has_llm for p in parts), [p.source.llm for p in parts])
+    benchmark = _given(options.benchmark, any(p.has_benchmark for p in parts), [])
     columns = [duck.ident(name) for name in COLUMNS if name not in ("llm", "benchmark", "scored")]
     scored = "scored"
     if options.errors == "wrong":
-        scored = (
-            f"CASE WHEN reason IS NULL OR reason = '{NO_COUNT}' THEN scored ELSE n END AS scored"
-        )
+        kept = duck.in_list(NOT_WRONG)
+        scored = f"CASE WHEN reason IS NULL OR reason IN {kept} THEN scored ELSE n END AS scored"
     selects = []
     for part in parts:
-        default = duck.literal(llm or part.source.stem)
-        name = "llm" if part.has_llm else f"{default}::VARCHAR AS llm"
-        bench = duck.literal(benchmark or DEFAULT_BENCHMARK)
-        task = "benchmark" if part.has_benchmark else f"{bench}::VARCHAR AS benchmark"
+        name = "llm" if part.has_llm else f"{duck.literal(llm or part.source.llm)} AS llm"
+        task = f"{duck.literal(benchmark or DEFAULT_BENCHMARK)} AS benchmark"
+        task = "benchmark" if part.has_benchmark else task
         selects.append(
-            f"SELECT {name}, {task}, {scored}, {', '.join(columns)}, "
+            f"SELECT {task}, {name}, {scored}, {', '.join(columns)}, "
             f"{part.source.number}::INTEGER AS source FROM ({part.query})"
         )
     query = " UNION ALL ".join(selects)
@@ -128,29 +208,6 @@ def _union(parts: Sequence[Part], options: Options) -> str:
     return f"SELECT * FROM ({query}) WHERE {' AND '.join(tests)}" if tests else query
 
 
-def _given_name(
-    parts: Sequence[Part], given: tuple[str, ...], defaults: list[str], column: str
-) -> str | None:
-    """A single name that is given names the sources that carry none, unless it picks among them."""
-    named = any(part.has_llm if column == "llm" else part.has_benchmark for part in parts)
-    if len(given) == 1 and not named and given[0] not in defaults:
-        return given[0]
-    return None
-
-
-def nothing_left(generations: Generations) -> ChoiceError:
-    """Error for a choice of llm or benchmark that leaves no row."""
-    options = generations.options
-    unfiltered = Options(errors=options.errors)
-    query = _union(generations.parts, unfiltered)
-    con = generations.con
-    found = con.execute(f"SELECT DISTINCT llm, benchmark FROM ({query}) ORDER BY ALL").fetchall()
-    llms = sorted({llm for llm, _ in found})
-    benchmarks = sorted({benchmark for _, benchmark in found})
-    wanted = [f"llm {name!r}" for name in options.llm]
-    wanted += [f"benchmark {name!r}" for name in options.benchmark]
-    return ChoiceError(
-        f"no generation of {' and '.join(wanted) or 'any llm'}; llms: {llms}, benchmarks: "
-        f"{benchmarks}",
-        llms if options.llm else benchmarks,
-    )
+def _given(given: tuple[str, ...], named: bool, defaults: Sequence[str]) -> str | None:
+    """A single given name is the name of sources that carry none, unless it picks among them."""
+    return given[0] if len(given) == 1 and not named and given[0] not in defaults else None

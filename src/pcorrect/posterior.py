@@ -18,7 +18,7 @@ from pcorrect.engines.grid import GridPosterior
 from pcorrect.errors import DataError, PcorrectError
 from pcorrect.fitting import PARAMETERS, Fit
 from pcorrect.marginal import Marginal
-from pcorrect.moments import moments
+from pcorrect.moment_estimates import moments
 from pcorrect.populations.population import Population
 from pcorrect.priors import Priors
 from pcorrect.prompts import DrawnPrompts, GridPrompts, PopulationPrompts, PromptPosterior

@@ -72,7 +72,7 @@ class Chains:
         self.s = cells.n_correct.astype(float)
         self.f = (cells.n_generations - cells.n_correct).astype(float)
         self.n = cells.n_prompts
-        self.counts = np.stack([self.n * 0 + 1.0, self.s, self.f])
+        self.counts = np.stack([np.ones(len(self.s)), self.s, self.f])
         self.logit_m, self.logit_r = base
         self.log_alpha = log_alpha
         self.log_v, self.log_1v = sticks
@@ -82,7 +82,7 @@ class Chains:
         #: Step sizes, adapted in warm-up only: base given allocations, alpha given sticks' shares.
         self.log_step = np.zeros((2, len(log_alpha)))
         self.adapting = 0.0
-        self.rest = np.zeros((len(log_alpha), len(self.n)), dtype=np.int64)
+        self.rest = np.zeros((len(log_alpha), len(self.s)), dtype=np.int64)
         self.taken = np.zeros((3, *self.log_v.shape))
 
     # -- weights and likelihood -------------------------------------------------------------
@@ -149,7 +149,7 @@ class Chains:
 
     def _mixture_log_lik(self, lik: FloatArray, log_weights: FloatArray) -> FloatArray:
         marginal = (lik @ np.exp(log_weights)[:, :, None])[:, :, 0]
-        return np.asarray(np.log(np.maximum(marginal, 1e-300)) @ self.n)
+        return np.asarray(np.sum(np.log(np.maximum(marginal, 1e-300)) * self.n, axis=1))
 
     def _allocate(self, lik: FloatArray) -> None:
         """Draw how many prompts of each cell belong to each part."""

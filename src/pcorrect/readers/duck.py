@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import tempfile
 from collections.abc import Mapping, Sequence
 
 import duckdb
@@ -17,7 +19,9 @@ _SAFE = re.compile(_MARK + "([0-9a-f]{6})")
 
 def connect() -> duckdb.DuckDBPyConnection:
     """Open a private in-memory database that never reaches for the network."""
-    options: dict[str, str] = {"autoinstall_known_extensions": "false"}
+    # Spilled data belongs with temporary files, not into the current directory.
+    spill = os.path.join(tempfile.gettempdir(), f"pcorrect-{os.getpid()}")
+    options: dict[str, str] = {"autoinstall_known_extensions": "false", "temp_directory": spill}
     con = duckdb.connect(config=dict(options))
     con.execute("SET enable_progress_bar = false")
     return con
@@ -83,3 +87,10 @@ def store(
     con.register("incoming", arrays)
     con.execute(f"CREATE TEMP TABLE {ident(name)} AS SELECT {casts} FROM incoming")
     con.unregister("incoming")
+
+
+def visible(text: str) -> str:
+    """Text that can be written anywhere: half a surrogate pair becomes its escape."""
+    if _MARK not in text:
+        return text
+    return restore(text).encode("utf-8", "backslashreplace").decode("utf-8")

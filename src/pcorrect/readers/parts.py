@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import duckdb
@@ -25,18 +24,33 @@ COLUMNS = {
     "target": "VARCHAR",
     "row": "BIGINT",
 }
+# Why a generation is left out. The first group can be counted as wrong, the second never: such a
+# row is not a failed generation.
 NO_SCORE = "no score"
-NO_COUNT = "no count"
 ERROR = "error"
+UNFINISHED = "not completed"
+NO_COUNT = "no count"
+REPEAT = "exact repeat"
+NOT_WRONG = (NO_COUNT, REPEAT)
 
 
 @dataclass(frozen=True)
 class Source:
-    """One input: its number, its name for messages, and the llm it stands for by default."""
+    """One input.
+
+    Parameters
+    ----------
+    number : int
+        Its place among the inputs.
+    name : str
+        Its name in messages.
+    llm : str
+        The llm it stands for if it names none.
+    """
 
     number: int
     name: str
-    stem: str
+    llm: str
 
 
 @dataclass(frozen=True)
@@ -62,20 +76,30 @@ class Part:
 
 @dataclass
 class Rows:
-    """Rows that a log reader collects in Python.
+    """Rows that a log reader collects in Python, before they enter the engine.
 
-    `llm` and `benchmark` are None where the log names none.
+    Parameters
+    ----------
+    source : Source
+    columns : dict
+        The columns of `COLUMNS`; llm and benchmark are None where the log names none.
+    notes : list of str
+    hashes : list of str or None
+        For each row a fingerprint of its prompt, where the log has one.
     """
 
     source: Source
     columns: dict[str, list[object]] = field(default_factory=lambda: {k: [] for k in COLUMNS})
     notes: list[str] = field(default_factory=list)
+    hashes: list[str | None] = field(default_factory=list)
 
-    def add(self, **cells: object) -> None:
-        """Append one row; what is not given is NULL, `n` is 1."""
+    def add(self, prompt_hash: str | None = None, **cells: object) -> None:
+        """Append one row; what is not given is NULL, `n` is 1, `row` the next number."""
         cells.setdefault("n", 1)
+        cells.setdefault("row", len(self.hashes) + 1)
         for key, column in self.columns.items():
             column.append(cells.get(key))
+        self.hashes.append(prompt_hash)
 
     def one(self, correct: int | None, reason: str = NO_SCORE, **cells: object) -> None:
         """Append one generation: right (1), wrong (0) or without a score (None)."""
@@ -83,15 +107,12 @@ class Rows:
             scored=0 if correct is None else 1,
             correct=correct or 0,
             reason=reason if correct is None else None,
-            **cells,
+            **cells,  # type: ignore[arg-type]
         )
 
     def part(self, con: duckdb.DuckDBPyConnection) -> Part:
         """Store the rows in the engine."""
         table = f"rows_{self.source.number}"
-        numbers: Iterable[object] = range(1, len(self.columns["n"]) + 1)
-        if all(row is None for row in self.columns["row"]):
-            self.columns["row"] = list(numbers)
         duck.store(con, table, {k: (kind, self.columns[k]) for k, kind in COLUMNS.items()})
         named = {k: any(v is not None for v in self.columns[k]) for k in ("llm", "benchmark")}
         listed = ", ".join(duck.ident(k) for k in COLUMNS)

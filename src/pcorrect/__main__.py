@@ -1,0 +1,7 @@
+"""``python -m pcorrect``."""
+
+import sys
+
+from pcorrect.cli import main
+
+sys.exit(main())

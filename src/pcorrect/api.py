@@ -1,0 +1,216 @@
+"""From results to a posterior in one call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pcorrect.counts import Counts, PromptCounts
+from pcorrect.errors import ChoiceError, PcorrectError
+from pcorrect.fitting import DEFAULT_MODEL, run_fit
+from pcorrect.posterior import to_datatree
+from pcorrect.priors import Priors
+from pcorrect.readers import Generations
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def fit(
+    data: Any,
+    *,
+    llm: str | None = None,
+    benchmark: str | None = None,
+    model: str = DEFAULT_MODEL,
+    engine: str | None = None,
+    priors: Priors | None = None,
+    seed: int = 0,
+    chains: int = 4,
+    draws: int = 1000,
+    p_draws: bool | None = None,
+    posterior_predictive: bool = False,
+    log_likelihood: bool = False,
+    progress: bool = False,
+    **reading: Any,
+) -> xr.DataTree:
+    """Fit one llm on one benchmark.
+
+    Parameters
+    ----------
+    data : path, list of paths, data frame, Generations, Counts or PromptCounts
+        Results; see `read` for what files and frames may look like.
+    llm, benchmark : str, optional
+        Which one, where the data hold several.
+    model : str
+        A built-in model, or the path of a PyMC program with a function ``build(counts)``.
+    engine : {"exact", "gibbs", "nuts"}, optional
+        Default: the fastest that the model has.
+    priors : Priors, optional
+        Default: flat in mu, and in sigma given mu.
+    seed : int
+        All randomness comes from it: the same seed gives the same result.
+    chains, draws : int
+        Size of the sample of posterior draws.
+    p_draws : bool, optional
+        Store the draws of every p_i; default: where they take less than 256 MB.
+    posterior_predictive, log_likelihood : bool
+        Add these groups, for `arviz.plot_ppc_rootogram`, `arviz.loo` and their like.
+    progress : bool
+        Show a progress bar (NUTS).
+    **reading
+        Options of `read`, such as ``columns`` or ``scorer``.
+
+    Returns
+    -------
+    xarray.DataTree
+        ArviZ groups; ``posterior`` holds mu, score, sigma, rho and p[prompt].
+
+    Raises
+    ------
+    DataError
+        A file or value breaks a rule.
+    ChoiceError
+        Several llms or benchmarks, and none chosen.
+    PcorrectError
+        A choice is unknown.
+    """
+    counts = select(data, llm=llm, benchmark=benchmark, **reading)
+    result = run_fit(
+        counts,
+        model=model,
+        engine=engine,
+        priors=priors,
+        seed=seed,
+        chains=chains,
+        draws=draws,
+        progress=progress,
+    )
+    return to_datatree(
+        result,
+        p_draws=p_draws,
+        posterior_predictive=posterior_predictive,
+        log_likelihood=log_likelihood,
+    )
+
+
+def fit_all(data: Any, **options: Any) -> dict[tuple[str, str], xr.DataTree]:
+    """Fit every llm on every benchmark of the data.
+
+    Parameters
+    ----------
+    data
+        As in `fit`, except PromptCounts.
+    **options
+        Those of `fit`.
+
+    Returns
+    -------
+    dict
+        (llm, benchmark) -> result, in the order of the data.
+    """
+    reading = {name: options.pop(name) for name in _READING if name in options}
+    return {
+        (str(name), table.benchmark): fit(table.select(str(name)), **options)
+        for table in all_counts(data, **reading)
+        for name in table.llm
+    }
+
+
+_READING = ("columns", "llm", "benchmark", "metric", "filter", "scorer", "errors", "threshold")
+
+
+def all_counts(data: Any, **reading: Any) -> list[Counts]:
+    """Counts per benchmark of anything that `fit` takes, except PromptCounts."""
+    if isinstance(data, Counts):
+        return [data]
+    if isinstance(data, list) and data and all(isinstance(item, Counts) for item in data):
+        return data
+    from pcorrect.readers import counts
+
+    return counts(data, **reading)
+
+
+def select(
+    data: Any, *, llm: str | None = None, benchmark: str | None = None, **reading: Any
+) -> PromptCounts:
+    """Counts of one llm on one benchmark of anything that `fit` takes.
+
+    Raises
+    ------
+    ChoiceError
+        Several, and none chosen.
+    """
+    if isinstance(data, PromptCounts):
+        return data
+    if not isinstance(data, Counts | Generations | list) or (
+        isinstance(data, list) and not all(isinstance(item, Counts) for item in data)
+    ):
+        reading |= {"llm": llm, "benchmark": benchmark}
+    tables = all_counts(data, **reading)
+    names = [table.benchmark for table in tables]
+    if benchmark is not None:
+        tables = [table for table in tables if table.benchmark == benchmark]
+    if len(tables) != 1:
+        what = "several benchmarks" if benchmark is None else f"no benchmark {benchmark!r}"
+        raise ChoiceError(f"{what} in the data: choose one by benchmark=, of {names}", names)
+    return tables[0].select(llm)
+
+
+def prior_predictive(
+    n_generations: Any,
+    *,
+    model: str = "beta_bernoulli",
+    priors: Priors | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+) -> xr.DataTree:
+    """Parameters and counts that the priors expect before any data.
+
+    Parameters
+    ----------
+    n_generations : array_like of int, shape (n,)
+        Generations per prompt of the data to simulate.
+    model : {"beta_bernoulli", "beta_binomial"}
+    priors : Priors, optional
+    draws : int
+    seed : int
+
+    Returns
+    -------
+    xarray.DataTree
+        Groups ``prior`` (mu, sigma, rho, score) and ``prior_predictive`` (n_correct[prompt]).
+
+    Raises
+    ------
+    PcorrectError
+        The model is no Beta model (build it by PyMC for others).
+    """
+    import xarray as xr
+
+    if model not in ("beta_bernoulli", "beta_binomial"):
+        raise PcorrectError(f"prior_predictive knows the Beta model only, not {model!r}")
+    priors = priors or Priors()
+    rng = np.random.default_rng(seed)
+    k = PromptCounts.from_arrays(np.zeros_like(np.atleast_1d(n_generations)), n_generations)
+    mu = rng.beta(*priors.mu, size=draws)
+    r = np.maximum(rng.beta(*priors.spread, size=draws), 1e-8)
+    nu = 1 / r**2 - 1
+    # shapes so small that a Beta is a coin: its draws underflow, and are 0 or 1
+    p = rng.beta(
+        np.maximum(mu * nu, 1e-300)[:, None],
+        np.maximum((1 - mu) * nu, 1e-300)[:, None],
+        (draws, len(k.prompt)),
+    )
+    p = np.where(np.isnan(p), rng.random(p.shape) < mu[:, None], p)
+    cube = rng.binomial(k.n_generations, p)[None]
+    coords = {"chain": [0], "draw": np.arange(draws)}
+    values = {"mu": mu, "sigma": r * np.sqrt(mu * (1 - mu)), "rho": r**2, "score": p.mean(axis=1)}
+    prior = xr.Dataset({n: (("chain", "draw"), v[None]) for n, v in values.items()}, coords=coords)
+    prompt = {"prompt": k.prompt.astype(str)}
+    predicted = xr.Dataset(
+        {"n_correct": (("chain", "draw", "prompt"), cube)}, coords=coords | prompt
+    )
+    tree = xr.DataTree.from_dict({"/prior": prior, "/prior_predictive": predicted})
+    tree.attrs.update({"inference_library": "pcorrect", "seed": seed, "priors": str(priors)})
+    return tree

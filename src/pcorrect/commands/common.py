@@ -1,0 +1,172 @@
+"""What the subcommands share: the arguments that say what to read, JSON out, number formats."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pcorrect.counts import Counts, PromptCounts
+from pcorrect.errors import ChoiceError, PcorrectError
+
+if TYPE_CHECKING:
+    from pcorrect.generations import Generations
+
+
+def add_input_arguments(parser: argparse.ArgumentParser) -> None:
+    """FILE… and the options that say how to read them."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help="results: tables, logs, globs")
+    group = parser.add_argument_group("reading")
+    group.add_argument("--llm", action="append", metavar="NAME", help="use this llm (repeatable)")
+    group.add_argument("--benchmark", action="append", metavar="NAME", help="use this benchmark")
+    group.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="OURS=THEIRS",
+        help="map a column, e.g. prompt=question_uid (repeatable)",
+    )
+    group.add_argument("--metric", help="which metric of a log that holds several")
+    group.add_argument("--filter", help="which answer filter of an lm-eval samples file")
+    group.add_argument("--scorer", help="which scorer of an Inspect log")
+    group.add_argument(
+        "--errors",
+        choices=("missing", "wrong"),
+        default="missing",
+        help="generations without a score are left out (default) or count as wrong",
+    )
+    group.add_argument(
+        "--threshold", type=float, metavar="X", help="a graded score of at least X is correct"
+    )
+
+
+def read_generations(args: argparse.Namespace, *, texts: bool = False) -> Generations:
+    """The generations table that the arguments describe."""
+    from pcorrect.readers import read
+
+    columns = {}
+    for pair in args.column:
+        ours, equals, theirs = pair.partition("=")
+        if not equals:
+            raise PcorrectError(f"--column {pair}: write OURS=THEIRS, such as prompt=question_uid")
+        columns[ours.strip()] = theirs.strip()
+    return read(
+        args.files,
+        columns=columns or None,
+        llm=args.llm,
+        benchmark=args.benchmark,
+        metric=args.metric,
+        filter=args.filter,
+        scorer=args.scorer,
+        errors=args.errors,
+        threshold=args.threshold,
+        texts=texts,
+    )
+
+
+def read_counts(args: argparse.Namespace) -> list[Counts]:
+    """Counts per benchmark, of what the arguments name."""
+    from pcorrect.readers import counts
+
+    return counts(read_generations(args))
+
+
+def each_llm(benchmarks: Iterable[Counts]) -> list[PromptCounts]:
+    """One entry per llm and benchmark, in the order of the input."""
+    return [counts.select(str(llm)) for counts in benchmarks for llm in counts.llm]
+
+
+def positive_int(text: str) -> int:
+    """An argparse type: a whole number of at least 1."""
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+def probability(text: str) -> float:
+    """An argparse type: a number strictly between 0 and 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} does not lie between 0 and 1")
+    return value
+
+
+def to_json(data: Any) -> str:
+    """Strict JSON: what is not a finite number is null, lone surrogates are escaped."""
+    return json.dumps(_clean(data), indent=2, ensure_ascii=True, allow_nan=False)
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _clean(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _clean(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a file that appears whole or not at all.
+
+    Raises
+    ------
+    PcorrectError
+        It cannot be written.
+    """
+    path = Path(path)
+    part = None
+    try:
+        handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+        # mkstemp makes files private; a result is as readable as any other new file
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(part, 0o666 & ~umask)
+        os.replace(part, path)
+    except OSError as error:
+        if part is not None:
+            Path(part).unlink(missing_ok=True)
+        raise PcorrectError(f"cannot write {path}: {error.strerror}") from error
+
+
+def say(text: str = "") -> None:
+    """Print a line whatever the terminal's encoding can show."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def share(value: float | None) -> str:
+    """A number between 0 and 1 with four decimals; more where it would round to 0 or 1."""
+    if value is None or not math.isfinite(value):
+        return "-"
+    if value not in (0.0, 1.0) and not 0.00005 <= abs(value) <= 0.99995:
+        return f"{value:.2e}" if abs(value) < 0.5 else f"1 - {1 - value:.0e}"
+    return f"{value:.4f}"
+
+
+__all__ = [
+    "ChoiceError",
+    "add_input_arguments",
+    "each_llm",
+    "positive_int",
+    "probability",
+    "read_counts",
+    "read_generations",
+    "say",
+    "share",
+    "to_json",
+    "write_text",
+]
