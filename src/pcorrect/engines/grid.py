@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.special import betainc, betaincinv, betaln, expit, logit, ndtr, sici, xlog1py, xlogy
+from scipy.special import betainc, betaln, expit, logit, sici, xlog1py, xlogy
 
 from pcorrect.cells import Cells
 from pcorrect.marginal import Marginal
@@ -14,6 +15,8 @@ from pcorrect.populations.beta import FloatArray, Shape
 
 # Nodes lighter than this are left out of distribution functions, not out of moments.
 _NEGLIGIBLE = 1e-11
+# Benchmarks up to this many prompts: the shape of the score's posterior is drawn.
+_FEW = 50
 
 
 @dataclass(frozen=True)
@@ -103,25 +106,50 @@ class GridPosterior:
         bounds = (max(mean - 12 * sd, 0.0), min(mean + 12 * sd, 0.5))
         return Marginal.from_cdf(cdf, bounds, mean=mean, sd=sd)
 
-    def score(self, cells: Cells) -> Marginal:
+    @cached_property
+    def _fine(self) -> tuple[Shape, FloatArray]:
+        """Nodes dense enough to be mixture components, and their weights.
+
+        A distribution function that is a mixture over nodes has steps where its components are
+        narrower than their distance: as rho tends to 0 every p_i becomes mu itself. The weights
+        vanish at the edges, so padding their Fourier transform interpolates them to rounding.
+        """
+        axes, weight = [], self.weight
+        for d, (axis, finest) in enumerate(((self.logit_mu, 0.08), (self.logit_r, 0.25))):
+            marginal = self.weight.sum(axis=1 - d)
+            sd = np.sqrt(marginal @ (axis - marginal @ axis) ** 2)
+            step = axis[1] - axis[0]
+            factor = max(1, int(np.ceil(step / (finest * min(sd, 1.0)))))
+            size = factor * len(axis)
+            weight = np.fft.irfft(np.fft.rfft(weight, axis=d), size, axis=d)
+            axes.append(axis[0] + step / factor * np.arange(size))
+        i, j = np.nonzero(weight > 1e-8 * weight.max())
+        return Shape(axes[0][i], axes[1][j]), weight[i, j] / weight[i, j].sum()
+
+    def score(self, cells: Cells, rng: np.random.Generator) -> Marginal:
         """Posterior of the score of this benchmark, mean(p_i).
 
-        Given (mu, rho) the p_i are independent Betas. Mean and variance of their mean are exact;
-        its shape is taken as the Beta with these two moments, which is exact for one prompt and
-        normal to O(1/n) for many.
+        Given (mu, rho) the p_i are independent Betas; mean and variance of their mean are exact.
+        Its shape for more than 50 prompts is taken as the Beta with these two moments, normal to
+        O(1/n). For fewer it is drawn, since a single U-shaped p_i can bend it: 50,000 draws put an
+        error of 7e-4 on either tail of a 95 % interval.
         """
-        if len(cells.of_prompt) == 1:
-            probs = ndtr(np.linspace(-6, 6, 241))
-            (mean_p,), (sd_p,) = self.p_moments(cells)
-            return Marginal(self.p_quantiles(cells, probs)[0], probs, float(mean_p), float(sd_p))
-        shape, weight = self.heaviest(1e-8)
+        n = len(cells.of_prompt)
+        shape, weight = self.heaviest(1e-10)
         m, v = score_moments(cells, shape)
         mean = float(weight @ m)
         sd = float(np.sqrt(weight @ (v + (m - mean) ** 2)))
-        # With many prompts the variance is nearly the same at all nodes, with one it is not.
-        m, v, weight = _merge(m, v, weight, rows=40, columns=5 + 30 // len(cells.of_prompt))
-        nu = np.maximum(m * (1 - m) / np.maximum(v, 1e-300) - 1, 1e-12)
-        a, b = (m * nu)[:, None], ((1 - m) * nu)[:, None]
+        shape, weight = self._fine
+        if n <= _FEW:
+            node = rng.choice(len(weight), size=50_000, p=weight)
+            a, b = (x[node] for x in shape.ab)
+            s_of, k_of = (x[cells.of_prompt] for x in (cells.n_correct, cells.n_generations))
+            total = np.zeros(len(a))
+            for s, k in zip(s_of, k_of, strict=True):
+                total += rng.beta(s + a, k - s + b)
+            return Marginal.from_draws(total / n).summarised(mean, sd)
+        m, v, weight = _merge(*score_moments(cells, shape), weight, rows=60, columns=4)
+        a, b = (x[:, None] for x in _beta_shapes(m, v))
         bounds = (max(mean - 14 * sd, 0.0), min(mean + 14 * sd, 1.0))
         return Marginal.from_cdf(lambda x: weight @ betainc(a, b, x), bounds, mean=mean, sd=sd)
 
@@ -142,40 +170,20 @@ class GridPosterior:
     def p_quantiles(self, cells: Cells, prob: FloatArray) -> FloatArray:
         """Quantiles of p given the data for a prompt of each cell, shape (m, len(prob)).
 
-        Newton steps inside a bracket, on the mixture of Beta(s + a, k - s + b) over the nodes.
+        Newton steps inside a bracket, on the mixture of Beta(s + a, k - s + b) over the nodes,
+        neighbours merged.
         """
-        a, b, weight = self._thinned()
-        s = cells.n_correct[:, None].astype(float)
-        f = cells.n_generations[:, None] - s
-        mean, sd = self.p_moments(cells)
-        nu = np.maximum(mean * (1 - mean) / np.maximum(sd, 1e-150) ** 2 - 1, 1e-3)
-        start = betaincinv((mean * nu)[:, None], ((1 - mean) * nu)[:, None], prob)
-        out = np.empty(start.shape)
-        step = max(1, 400_000 // (len(weight) * len(prob)))
-        for first in range(0, len(s), step):
-            block = slice(first, first + step)
-            shapes = (s[block] + a)[:, None, :], (f[block] + b)[:, None, :]
-            out[block] = _mixture_quantile(*shapes, weight, prob, start[block])
+        shape, weight = self._fine
+        out = np.empty((len(cells.n_correct), len(prob)))
+        for i, (s, k) in enumerate(zip(cells.n_correct, cells.n_generations, strict=True)):
+            scale = k * shape.theta + 1
+            m = (s * shape.theta + shape.mu) / scale
+            rest = ((k - s) * shape.theta + shape.one_minus_mu) / scale
+            v = m * rest * shape.theta / (scale + shape.theta)
+            # The fewer generations, the more p depends on the population's own shape.
+            mean, variance, mass = _merge(m, v, weight, rows=60, columns=10 + 60 // (k + 1))
+            out[i] = _mixture_quantile(*_beta_shapes(mean, variance), mass, prob)
         return out
-
-    def _thinned(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Beta parameters and weights of a thinner grid.
-
-        Every second or third node of the grid is a trapezoid rule too, exact enough as long as
-        its spacing stays well below the scale of the posterior (0.5 sd) and of the logit (0.3).
-        """
-        index = []
-        for axis, weight in (
-            (self.logit_mu, self.weight.sum(1)),
-            (self.logit_r, self.weight.sum(0)),
-        ):
-            sd = np.sqrt(weight @ (axis - weight @ axis) ** 2)
-            stride = max(1, int(min(0.5 * sd, 0.3) / (axis[1] - axis[0])))
-            index.append(np.arange(0, len(axis), stride))
-        weight = self.weight[np.ix_(*index)]
-        i, j = np.nonzero(weight > 1e-7 * weight.sum())
-        a, b = Shape(self.logit_mu[index[0][i]], self.logit_r[index[1][j]]).ab
-        return a, b, weight[i, j] / weight[i, j].sum()
 
     def draws(
         self, size: int, log_density: Callable[[Shape], FloatArray], rng: np.random.Generator
@@ -209,23 +217,28 @@ def _sinc_cdf(u: FloatArray) -> FloatArray:
     return np.asarray(0.5 + sici(np.pi * u)[0] / np.pi)
 
 
+def _beta_shapes(mean: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Parameters of the Betas with these moments."""
+    nu = np.maximum(mean * (1 - mean) / np.maximum(variance, 1e-300) - 1, 1e-12)
+    return mean * nu, (1 - mean) * nu
+
+
 def _mixture_quantile(
-    a: FloatArray, b: FloatArray, weight: FloatArray, prob: FloatArray, start: FloatArray
+    a: FloatArray, b: FloatArray, weight: FloatArray, prob: FloatArray
 ) -> FloatArray:
-    """Solve sum weight * betainc(a, b, p) = prob; a, b of shape (m, 1, nodes), start (m, q)."""
+    """Solve sum weight * betainc(a, b, p) = prob for p, one for each of `prob`."""
     norm = betaln(a, b)
-    u = logit(np.clip(start, 1e-15, 1 - 1e-15))
-    low, high = np.full(u.shape, -80.0), np.full(u.shape, 40.0)
-    for _ in range(60):
-        p = expit(u)[:, :, None]
+    low, high = np.full(prob.shape, -80.0), np.full(prob.shape, 40.0)
+    u = logit(np.clip(np.full(prob.shape, float(weight @ (a / (a + b)))), 1e-15, 1 - 1e-15))
+    for _ in range(100):
+        p = expit(u)[:, None]
         excess = betainc(a, b, p) @ weight - prob
         low, high = np.where(excess < 0, u, low), np.where(excess < 0, high, u)
         slope = np.exp(xlogy(a, p) + xlog1py(b, -p) - norm) @ weight
         step = excess / np.maximum(slope, 1e-300)
-        newton = u - step
-        inside = (newton > low) & (newton < high)
-        u = np.where(inside, newton, (low + high) / 2)
-        if np.all(np.abs(np.where(inside, step, 1.0)) < 1e-5):
+        inside = (u - step > low) & (u - step < high) & (np.abs(step) < 3)
+        u = np.where(inside, u - step, (low + high) / 2)
+        if np.all(np.where(inside, np.abs(step), high - low) < 1e-6):
             break
     return np.asarray(expit(u))
 
