@@ -337,7 +337,7 @@ def load(path: str | Path) -> xr.DataTree:
         raise DataError(
             f"{path}: not a netCDF or zarr file written by pcorrect ({error})"
         ) from error
-    if loaded.attrs.get("inference_library") != "pcorrect":
+    if loaded.attrs.get("inference_library") != "pcorrect" or "posterior" not in loaded.children:
         raise DataError(f"{path}: a netCDF file, but not a result of pcorrect")
     return loaded
 

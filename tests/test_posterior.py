@@ -1,0 +1,208 @@
+"""The result: ArviZ schema, save and load, and every ArviZ function that the docs name."""
+
+import arviz as az
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+import pcorrect
+from pcorrect import DataError, PcorrectError, PromptCounts, fit, load, save, summary
+from pcorrect.posterior import from_datatree
+
+mpl.use("agg")
+
+
+@pytest.fixture(scope="module")
+def result():
+    counts = PromptCounts.from_arrays(
+        np.repeat(np.arange(9), [24, 14, 14, 7, 6, 21, 49, 49, 14]),
+        8,
+        llm="an llm",
+        benchmark="a benchmark",
+    )
+    return fit(
+        counts,
+        model="beta_bernoulli",
+        posterior_predictive=True,
+        log_likelihood=True,
+        draws=500,
+        seed=3,
+    )
+
+
+def test_groups_and_dimensions(result):
+    posterior = result["posterior"]
+    assert dict(posterior.sizes) == {"chain": 4, "draw": 500, "prompt": 198}
+    assert set(posterior.data_vars) == {"mu", "score", "sigma", "rho", "p"}
+    assert result["observed_data"]["n_correct"].dims == ("prompt",)
+    assert result["constant_data"]["n_generations"].values.tolist() == [8] * 198
+    assert result["posterior_predictive"]["n_correct"].dims == ("chain", "draw", "prompt")
+    assert result.attrs["inference_library"] == "pcorrect"
+    assert result.attrs["draws"] == "independent"
+    assert result.attrs["seed"] == 3
+
+
+def test_draws_are_consistent(result):
+    posterior = result["posterior"].dataset
+    rho = posterior["sigma"] ** 2 / (posterior["mu"] * (1 - posterior["mu"]))
+    np.testing.assert_allclose(posterior["rho"], rho)
+    # p given s = 8 of 8 is above p given s = 0
+    mean = posterior["p"].mean(("chain", "draw")).values
+    assert mean[-1] > 0.85
+    assert mean[0] < 0.2
+    predicted = result["posterior_predictive"]["n_correct"]
+    assert int(predicted.min()) >= 0
+    assert int(predicted.max()) <= 8
+
+
+def test_log_likelihood_is_that_of_the_count(result):
+    from scipy.stats import betabinom
+
+    posterior = result["posterior"].dataset.isel(chain=1, draw=7)
+    nu = float(1 / posterior["rho"] - 1)
+    a, b = float(posterior["mu"]) * nu, (1 - float(posterior["mu"])) * nu
+    expected = betabinom.logpmf(result["observed_data"]["n_correct"].values, 8, a, b)
+    got = result["log_likelihood"]["n_correct"].isel(chain=1, draw=7).values
+    np.testing.assert_allclose(got, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["out.nc", "out.zarr"])
+def test_saved_and_loaded_tell_the_same(result, tmp_path, name):
+    path = tmp_path / name
+    save(result, path)
+    save(result, path)  # overwriting is atomic too
+    back = load(path)
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+    for var_names in (None, "p"):
+        one, two = (summary(tree, var_names=var_names) for tree in (result, back))
+        assert one.equals(two)
+    assert from_datatree(back).counts.llm == "an llm"
+    np.testing.assert_array_equal(back["posterior"]["p"], result["posterior"]["p"])
+
+
+def test_errors_of_save_and_load(result, tmp_path):
+    with pytest.raises(DataError, match="no file"):
+        load(tmp_path / "absent.nc")
+    text = tmp_path / "text.nc"
+    text.write_text("mu = 3")
+    with pytest.raises(DataError, match="not a netCDF or zarr file"):
+        load(text)
+    other = tmp_path / "other.nc"
+    result["posterior"].dataset[["mu"]].to_netcdf(other, engine="h5netcdf")
+    with pytest.raises(DataError, match="not a result"):
+        load(other)
+    with pytest.raises(PcorrectError, match="cannot write"):
+        save(result, tmp_path / "no" / "such" / "folder.nc")
+
+
+def test_summary_states_kind_and_level(result):
+    table = summary(result, ci_prob=0.9, ci_kind="hdi")
+    assert list(table.columns[:4]) == ["mean", "sd", "hdi_90_lower", "hdi_90_upper"]
+    assert list(table.index) == ["mu", "score", "sigma", "rho"]
+    eti = summary(result)
+    draws = result["posterior"]["mu"].values
+    # values, not labels: close to the draws, but from the weights
+    assert eti.loc["mu", "eti_95_lower"] == pytest.approx(np.quantile(draws, 0.025), abs=0.004)
+    assert eti.loc["mu", "about"] == "new prompts like these"
+    assert eti.loc["score", "about"] == "exactly these prompts"
+    rows = summary(result, var_names=["mu", "p"])
+    assert len(rows) == 199
+    assert rows.loc["p[0]", "about"] == "0 of 8 correct"
+    with pytest.raises(PcorrectError, match="no variable 'x'"):
+        summary(result, var_names="x")
+
+
+def test_prompt_intervals_of_both_kinds(result):
+    eti, hdi = (summary(result, var_names="p", ci_kind=kind) for kind in ("eti", "hdi"))
+    draws = result["posterior"]["p"].values.reshape(2000, 198)
+    inside = (draws >= hdi["hdi_95_lower"].values) & (draws <= hdi["hdi_95_upper"].values)
+    assert inside.mean() == pytest.approx(0.95, abs=0.005)
+    # a p near 0 has its highest density at 0
+    assert hdi["hdi_95_lower"].iloc[0] < 1e-3 < eti["eti_95_lower"].iloc[0]
+
+
+def test_unidentified_parameters_have_no_numbers():
+    tree = fit(PromptCounts.from_arrays([1, 0, 1, 1], 1), model="beta_bernoulli", draws=50)
+    table = summary(tree)
+    assert np.isnan(table.loc[["sigma", "rho"], "mean"]).all()
+    assert "not identified" in table.loc["sigma", "about"]
+    assert np.isfinite(table.loc["mu", "mean"])
+
+
+def test_draws_of_p_are_left_out_where_they_are_too_many():
+    counts = PromptCounts.from_arrays(np.arange(300) % 9, 8)
+    tree = fit(counts, model="beta_bernoulli", draws=100, p_draws=False)
+    assert "p" not in tree["posterior"]
+    assert len(summary(tree, var_names="p")) == 300
+
+
+def test_lone_surrogates_are_escaped(tmp_path):
+    counts = PromptCounts.from_arrays([1, 2], 2, prompt=["x\ud835", "x\udc00"])
+    tree = fit(counts, model="beta_bernoulli", draws=50)
+    save(tree, tmp_path / "a.nc")
+    assert load(tmp_path / "a.nc")["posterior"]["prompt"].values.tolist() == [
+        "x\\ud835",
+        "x\\udc00",
+    ]
+
+
+class TestArviz:
+    def test_summary(self, result):
+        table = az.summary(result, var_names=["mu", "sigma"], kind="stats")
+        assert len(table) == 2
+
+    def test_diagnostics(self, result):
+        assert float(az.rhat(result, var_names=["mu"])["mu"]) < 1.01
+        assert float(az.ess(result, var_names=["mu"])["mu"]) > 1000
+
+    def test_loo(self, result):
+        loo = az.loo(result)
+        assert loo.elpd < 0
+        assert loo.p < 5
+
+    @pytest.mark.parametrize(
+        "plot",
+        [
+            lambda tree: az.plot_forest(tree, var_names=["mu", "score"]),
+            lambda tree: az.plot_dist(tree, var_names=["mu", "sigma"]),
+            lambda tree: az.plot_ppc_rootogram(tree),
+            lambda tree: az.plot_trace_dist(tree, var_names=["mu"]),
+            lambda tree: az.plot_rank(tree, var_names=["mu"]),
+            lambda tree: az.plot_pair(tree, var_names=["mu", "sigma"]),
+        ],
+        ids=["forest", "dist", "rootogram", "trace_dist", "rank", "pair"],
+    )
+    def test_plots(self, result, plot):
+        import matplotlib.pyplot as plt
+
+        assert plot(result) is not None
+        plt.close("all")
+
+
+def test_prior_predictive_follows_the_prior():
+    tree = pcorrect.prior_predictive([8] * 5, draws=4000, seed=1)
+    mu = tree["prior"]["mu"].values
+    # five standard errors around the moments of a uniform
+    assert abs(mu.mean() - 0.5) < 5 / np.sqrt(12 * 4000)
+    assert abs(mu.var() - 1 / 12) < 0.01
+    counts = tree["prior_predictive"]["n_correct"].values
+    assert counts.shape == (1, 4000, 5)
+    # the marginal of s under a uniform mean is not uniform, but symmetric
+    assert abs(counts.mean() - 4) < 0.2
+    assert az.plot_ppc_rootogram is not None
+    with pytest.raises(PcorrectError, match="Beta model only"):
+        pcorrect.prior_predictive([8], model="other")
+
+
+def test_fit_all_and_choices(tmp_path):
+    table = tmp_path / "two.csv"
+    table.write_text("llm,prompt,n_correct,n_generations\na,q1,3,8\na,q2,8,8\nb,q1,0,8\nb,q2,1,8\n")
+    results = pcorrect.fit_all(table, model="beta_bernoulli", draws=50)
+    assert [llm for llm, _ in results] == ["a", "b"]
+    with pytest.raises(pcorrect.ChoiceError, match="several llms") as caught:
+        fit(table)
+    assert caught.value.options == ["a", "b"]
+    one = fit(table, llm="b", model="beta_bernoulli", draws=50)
+    assert one.attrs["llm"] == "b"
+    with pytest.raises(pcorrect.ChoiceError, match="'c'"):
+        fit(table, llm="c")
