@@ -52,7 +52,7 @@ _HOME = {
     "simulate": "simulation",
 }
 
-__all__ = [*_HOME]  # noqa: PLE0604
+__all__ = [*_HOME]
 __version__ = importlib.metadata.version("pcorrect")
 
 

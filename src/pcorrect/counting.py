@@ -6,11 +6,11 @@ from collections import defaultdict
 
 import numpy as np
 
+from pcorrect import duck
 from pcorrect.counts import Counts, IntArray, RowReport
 from pcorrect.errors import DataError
 from pcorrect.generations import Generations
-from pcorrect.readers import duck
-from pcorrect.readers.parts import NOT_WRONG, REPEAT
+from pcorrect.parts import NOT_WRONG, REPEAT
 
 SHOWN = 5
 _KEY = "benchmark, llm, prompt, source"
@@ -44,63 +44,58 @@ def count(generations: Generations) -> list[Counts]:
         f"row_number() OVER (PARTITION BY benchmark ORDER BY min(first)) - 1 AS p FROM {cells} "
         "WHERE listed GROUP BY benchmark, prompt"
     )
-    llms: dict[str, list[str]] = defaultdict(list)
-    for benchmark, llm in con.execute(
-        f"SELECT benchmark, llm FROM {cells} GROUP BY ALL ORDER BY min(first)"
-    ).fetchall():
-        llms[benchmark].append(llm)
-    names = _names(generations)
-    return [
-        _one(generations, cells, b, llms[b], names.get(b, ([], [])), reports)
-        for b in generations.benchmarks
-    ]
-
-
-def _names(generations: Generations) -> dict[str, tuple[list[str], list[str | None]]]:
-    """Prompts and their groups of each benchmark, in order of appearance."""
-    names: dict[str, tuple[list[str], list[str | None]]] = defaultdict(lambda: ([], []))
-    rows = generations.con.execute("SELECT benchmark, prompt, grp FROM prompts ORDER BY p")
-    while batch := rows.fetchmany(100_000):
-        for benchmark, prompt, group in batch:
-            names[benchmark][0].append(prompt)
-            names[benchmark][1].append(group)
-    return names
-
-
-def _one(
-    generations: Generations,
-    cells: str,
-    benchmark: str,
-    llms: list[str],
-    names: tuple[list[str], list[str | None]],
-    reports: dict[Pair, RowReport],
-) -> Counts:
-    order = ", ".join(duck.literal(llm) for llm in llms)
-    found = generations.con.execute(
-        f"SELECT list_position([{order}], llm) - 1 AS l, p, sum(k)::BIGINT AS k, "
-        f"sum(s)::BIGINT AS s FROM {cells} JOIN prompts USING (benchmark, prompt) "
-        "WHERE benchmark = ? AND listed GROUP BY ALL",
-        [benchmark],
-    ).fetchnumpy()
-    shape = (len(llms), len(names[0]))
-    k: IntArray = np.zeros(shape, np.int64)
-    s: IntArray = np.zeros(shape, np.int64)
-    listed = np.zeros(shape, np.bool_)
-    where = np.asarray(found["l"], np.intp), np.asarray(found["p"], np.intp)
-    k[where], s[where], listed[where] = found["k"], found["s"], True
-    group = None
-    if any(name is not None for name in names[1]):
-        group = _objects([name or "" for name in names[1]])
-    return Counts(
-        benchmark=benchmark,
-        llm=_objects(llms),
-        prompt=_objects(names[0]),
-        n_correct=s,
-        n_generations=k,
-        listed=listed,
-        rows=tuple(reports[benchmark, llm] for llm in llms),
-        group=group,
+    con.execute(
+        "CREATE OR REPLACE TEMP TABLE llms AS SELECT benchmark, llm, "
+        f"row_number() OVER (PARTITION BY benchmark ORDER BY min(first)) - 1 AS l FROM {cells} "
+        "GROUP BY benchmark, llm"
     )
+    prompts, groups = _lists(generations, "prompts", "prompt, grp", "p")
+    llms, _ = _lists(generations, "llms", "llm, NULL", "l")
+    found = con.execute(
+        f"SELECT benchmark, l, p, sum(k)::BIGINT AS k, sum(s)::BIGINT AS s FROM {cells} "
+        "JOIN prompts USING (benchmark, prompt) JOIN llms USING (benchmark, llm) "
+        "WHERE listed GROUP BY ALL ORDER BY benchmark"
+    ).fetchnumpy()
+    names, starts = np.unique(np.asarray(found["benchmark"], object), return_index=True)
+    ends = [*starts[1:], len(found["benchmark"])]
+    ranges = {str(b): slice(i, j) for b, i, j in zip(names, starts, ends, strict=True)}
+    out = []
+    for benchmark in generations.benchmarks:
+        rows = ranges.get(benchmark, slice(0, 0))
+        shape = len(llms[benchmark]), len(prompts.get(benchmark, []))
+        where = (np.asarray(found["l"][rows], np.intp), np.asarray(found["p"][rows], np.intp))
+        k: IntArray = np.zeros(shape, np.int64)
+        s: IntArray = np.zeros(shape, np.int64)
+        listed = np.zeros(shape, np.bool_)
+        k[where], s[where], listed[where] = found["k"][rows], found["s"][rows], True
+        group = [name or "" for name in groups.get(benchmark, [])]
+        out.append(
+            Counts(
+                benchmark=benchmark,
+                llm=_objects(llms[benchmark]),
+                prompt=_objects(prompts.get(benchmark, [])),
+                n_correct=s,
+                n_generations=k,
+                listed=listed,
+                rows=tuple(reports[benchmark, llm] for llm in llms[benchmark]),
+                group=_objects(group) if any(group) else None,
+            )
+        )
+    return out
+
+
+def _lists(
+    generations: Generations, table: str, columns: str, order: str
+) -> tuple[dict[str, list[str]], dict[str, list[str | None]]]:
+    """Two columns of each benchmark as lists, in order of appearance."""
+    first: dict[str, list[str]] = defaultdict(list)
+    second: dict[str, list[str | None]] = defaultdict(list)
+    rows = generations.con.execute(f"SELECT benchmark, {columns} FROM {table} ORDER BY {order}")
+    while batch := rows.fetchmany(100_000):
+        for benchmark, one, other in batch:
+            first[benchmark].append(one)
+            second[benchmark].append(other)
+    return first, second
 
 
 def _objects(values: list[str]) -> np.ndarray[tuple[int, ...], np.dtype[np.object_]]:
@@ -130,7 +125,7 @@ def _without_repeats(generations: Generations) -> str:
         "sum(scored)::BIGINT AS k, sum(correct)::BIGINT AS s, max(scored) AS failed, "
         "count(*) FILTER (real) AS real, min(correct) FILTER (real) AS worst, "
         "max(correct) FILTER (real) AS best, min(answer) FILTER (real) AS one, "
-        "max(answer) FILTER (real) AS other, list(row ORDER BY row)[:4] AS at "
+        "max(answer) FILTER (real) AS other, list(row ORDER BY row)[:4] AS lines "
         "FROM (SELECT *, scored > 0 AND reason IS NULL AS real "
         f"FROM ({generations.query}) WHERE generation IS NOT NULL "
         f"AND reason IS DISTINCT FROM '{REPEAT}' AND (benchmark, llm) IN ({pairs})) "
@@ -151,17 +146,17 @@ def _without_repeats(generations: Generations) -> str:
 
 def _refuse_conflicts(generations: Generations) -> None:
     conflicts = generations.con.execute(
-        "SELECT source, prompt, generation, worst, best, one, other, at, count(*) OVER () "
+        "SELECT source, prompt, generation, worst, best, one, other, lines, count(*) OVER () "
         "FROM repeats WHERE worst <> best OR one IS DISTINCT FROM other "
-        f"ORDER BY source, at LIMIT {SHOWN}"
+        f"ORDER BY source, lines LIMIT {SHOWN}"
     ).fetchall()
     if not conflicts:
         return
     lines = []
-    for source, prompt, generation, worst, best, one, other, at, _ in conflicts:
+    for source, prompt, generation, worst, best, one, other, rows, _ in conflicts:
         name = next(p.source.name for p in generations.parts if p.source.number == source)
         what = "both right and wrong" if worst != best else f"with answers {one!r} and {other!r}"
-        lines.append(f"{name}: prompt {prompt!r}, generation {generation}: {what} (rows {at})")
+        lines.append(f"{name}: prompt {prompt!r}, generation {generation}: {what} (rows {rows})")
     total = conflicts[0][-1]
     more = f"\n  … and {total - len(lines)} more" if total > len(lines) else ""
     raise DataError(
@@ -172,12 +167,14 @@ def _refuse_conflicts(generations: Generations) -> None:
 
 def _reports(generations: Generations, cells: str) -> dict[Pair, RowReport]:
     """Account of the rows of every llm on every benchmark."""
-    con, wrong = generations.con, generations.options.errors == "wrong"
+    con, wrong = generations.con, generations.selection.errors == "wrong"
     twice = "sum(twice)::BIGINT" if cells == "cells_once" else "0"
     blank = "sum(blank)::BIGINT" if cells == "cells_once" else "0"
     totals = con.execute(
         f"SELECT benchmark, llm, sum(n)::BIGINT, sum(k)::BIGINT, {twice}, {blank}, "
-        "count(DISTINCT prompt) FILTER (NOT listed), list(DISTINCT source ORDER BY source) "
+        "count(DISTINCT prompt) FILTER (NOT listed), "
+        "max(n) = 1 AND count(*) > 1 AND min(low) < max(high) AND min(source) = max(source), "
+        "list(DISTINCT source ORDER BY source) "
         f"FROM {cells} GROUP BY ALL"
     ).fetchall()
     reasons: dict[Pair, dict[str, int]] = defaultdict(dict)
@@ -194,7 +191,7 @@ def _reports(generations: Generations, cells: str) -> dict[Pair, RowReport]:
     k0 = {(b, m): n for b, m, n in empty}
     runs = _several_runs(generations, cells)
     reports = {}
-    for b, m, n, k, again, blanks, unlisted, sources in totals:
+    for b, m, n, k, again, blanks, unlisted, single, sources in totals:
         left_out = dict(reasons[b, m])
         notes = [*generations.notes, *_part_notes(generations, sources)]
         failed = sum(v for reason, v in left_out.items() if reason not in NOT_WRONG) - blanks
@@ -214,6 +211,11 @@ def _reports(generations: Generations, cells: str) -> dict[Pair, RowReport]:
             notes.append(f"{unlisted} prompt(s) without a count: dropped")
         if k0.get((b, m)):
             notes.append(f"{k0[b, m]} prompt(s) without a scored generation (k = 0)")
+        if single:
+            notes.append(
+                "every prompt has one generation, though these are numbered differently: is the "
+                "column of prompts an id of rows?"
+            )
         notes += runs.get((b, m), [])
         left_out = {key: v for key, v in left_out.items() if v}
         reports[b, m] = RowReport(n, k, left_out, tuple(dict.fromkeys(notes)))
@@ -235,21 +237,27 @@ def _several_runs(generations: Generations, cells: str) -> dict[Pair, list[str]]
     if len(generations.parts) < 2:
         return {}
     rows = generations.con.execute(
-        f"SELECT DISTINCT a.benchmark, a.llm, a.source, b.source FROM {cells} a JOIN {cells} b "
-        "ON a.benchmark = b.benchmark AND a.llm = b.llm AND a.prompt = b.prompt "
-        "AND a.source < b.source AND (a.low IS NULL OR b.low IS NULL "
-        "OR (a.low <= b.high AND b.low <= a.high)) WHERE a.n > 0 AND b.n > 0"
+        "SELECT a.benchmark, a.llm, a.source, b.source, bool_and(a.k = b.k AND a.s = b.s) "
+        f"FROM {cells} a JOIN {cells} b USING (benchmark, llm, prompt) WHERE a.source < b.source "
+        "AND a.n > 0 AND b.n > 0 AND (a.low IS NULL OR b.low IS NULL "
+        "OR (a.low <= b.high AND b.low <= a.high)) GROUP BY ALL"
     ).fetchall()
     found: dict[Pair, set[int]] = defaultdict(set)
-    for b, m, *sources in rows:
-        found[b, m].update(sources)
+    copies: dict[Pair, bool] = {}
+    for b, m, one, other, equal in rows:
+        found[b, m].update((one, other))
+        copies[b, m] = copies.get((b, m), False) or equal
     names = {part.source.number: part.source.name for part in generations.parts}
-    return {
-        pair: [
-            "the same prompts and generations come from "
-            f"{', '.join(names[i] for i in sorted(sources)[:4])}"
-            f"{' and others' if len(sources) > 4 else ''}: read as {len(sources)} separate runs"
+    notes = {}
+    for pair, sources in found.items():
+        listed = ", ".join(names[i] for i in sorted(sources)[:4])
+        more = " and others" if len(sources) > 4 else ""
+        notes[pair] = [
+            f"the same prompts and generations come from {listed}{more}: read as {len(sources)} "
+            "separate runs"
         ]
-        for pair, sources in found.items()
-    }
-
+        if copies[pair]:
+            notes[pair].append(
+                "two of these runs have equal counts on every prompt: leave one out if it is a copy"
+            )
+    return notes

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
@@ -34,6 +35,28 @@ _PROGRAM = {"beta_bernoulli": "beta_binomial"}
 DEFAULT_MODEL = "beta_bernoulli"
 
 
+class Lazy[T](Mapping[str, T]):
+    """A mapping whose values are computed when they are first asked for.
+
+    Printing mu takes a hundredth of the time of drawing everything that a result can hold.
+    """
+
+    def __init__(self, makers: Mapping[str, Callable[[], T]]) -> None:
+        self._makers = makers
+        self._made: dict[str, T] = {}
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+
 @dataclass(frozen=True)
 class Fit:
     """Everything that an engine found out about one llm on one benchmark.
@@ -50,8 +73,8 @@ class Fit:
         The same ones; from quadrature weights where the engine has them, else from the draws.
     prompts : PromptPosterior
         The posterior of every p_i.
-    population : Population or None
-        One population per draw, chain-major; None for a user's own program.
+    make_population : callable
+        Returns `population`.
     moments : Moments
         The closed-form estimates beside it.
     diagnostics : dict of float
@@ -70,12 +93,17 @@ class Fit:
     draws: Mapping[str, FloatArray]
     marginals: Mapping[str, Marginal]
     prompts: PromptPosterior
-    population: Population | None
+    make_population: Callable[[], Population | None]
     moments: Moments
     diagnostics: Mapping[str, float]
     warnings: tuple[str, ...] = ()
     grid: GridPosterior | None = None
     extra: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    @property
+    def population(self) -> Population | None:
+        """One population per draw, chain-major; None for a user's own program."""
+        return self.make_population()
 
     @property
     def not_identified(self) -> tuple[str, ...]:
@@ -166,25 +194,43 @@ def _fit_exact(
     log_density = LogDensity(cells, priors)
     closed = moments(counts)
     grid = grid_posterior(log_density, start=_start(closed))
-    rng = np.random.default_rng(seed)
-    shape = grid.draws(chains * draws, log_density, rng)
-    population = Population.beta(*shape.ab)
-    values = {"mu": shape.mu, "sigma": shape.sigma, "rho": shape.rho}
-    values["score"] = draw_score(shape, cells, rng)
-    marginals = {
-        "mu": grid.mu(),
-        "score": grid.score(cells, np.random.default_rng([seed, 4])),
-        "sigma": grid.sigma(),
-        "rho": grid.rho(),
-    }
+
+    @cache
+    def shape() -> Shape:
+        return grid.draws(chains * draws, log_density, np.random.default_rng([seed, 0]))
+
+    @cache
+    def population() -> Population:
+        return Population.beta(*shape().ab)
+
+    def by_chain(value: Callable[[], FloatArray]) -> Callable[[], FloatArray]:
+        return lambda: value().reshape(chains, draws)
+
+    def score() -> FloatArray:
+        return draw_score(shape(), cells, np.random.default_rng([seed, 1]))
+
     return Fit(
         counts,
         model,
         "exact",
         priors,
         seed,
-        {name: value.reshape(chains, draws) for name, value in values.items()},
-        marginals,
+        Lazy(
+            {
+                "mu": by_chain(lambda: shape().mu),
+                "score": by_chain(score),
+                "sigma": by_chain(lambda: shape().sigma),
+                "rho": by_chain(lambda: shape().rho),
+            }
+        ),
+        Lazy(
+            {
+                "mu": grid.mu,
+                "score": lambda: grid.score(cells, np.random.default_rng([seed, 4])),
+                "sigma": grid.sigma,
+                "rho": grid.rho,
+            }
+        ),
         GridPrompts(cells, grid, population),
         population,
         closed,
@@ -244,7 +290,7 @@ def _fit_nuts(
         scalars,
         {name: Marginal.from_draws(scalars[name]) for name in PARAMETERS},
         DrawnPrompts(p.reshape(-1, p.shape[2])),
-        population,
+        lambda: population,
         closed,
         diagnostics,
         tuple(warnings),

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from pcorrect import duck
 from pcorrect.errors import ChoiceError, DataError
-from pcorrect.readers import duck
-from pcorrect.readers.options import DEFAULT_BENCHMARK, Options
-from pcorrect.readers.parts import COLUMNS, NO_COUNT, NOT_WRONG, Part
+from pcorrect.parts import COLUMNS, DEFAULT_BENCHMARK, NO_COUNT, NOT_WRONG, Part, Selection
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -29,24 +28,20 @@ class Generations:
         The engine that the parts live in.
     parts : sequence of Part
         What the readers found, one per source.
-    options : Options
-        How to read: names, filters, the rule for generations without a score.
+    selection : Selection
     notes : sequence of str
         Decisions that concern no single source.
-    keep : object
-        Whatever must live as long as the table, such as a data frame that it scans.
     """
 
     def __init__(
         self,
         con: duckdb.DuckDBPyConnection,
         parts: Sequence[Part],
-        options: Options,
+        selection: Selection,
         notes: Sequence[str] = (),
-        keep: object = None,
     ) -> None:
-        self.con, self.parts, self.options = con, tuple(parts), options
-        self.notes, self._keep = tuple(notes), keep
+        self.con, self.parts, self.selection = con, tuple(parts), selection
+        self.notes = tuple(notes)
 
     @cached_property
     def query(self) -> str:
@@ -103,7 +98,7 @@ class Generations:
         as present), `numbered` and `different` (generations with a number, and a lower bound of
         how many of these are different), `low` and `high` (the range of the numbers).
         """
-        self._query = _union(self.parts, self.options)
+        self._query = _union(self.parts, self.selection)
         self._group(self._query)
         reused = self.con.execute(
             "SELECT benchmark, any_value(prompt) FROM cells WHERE grp <> grp_last GROUP BY ALL"
@@ -112,7 +107,7 @@ class Generations:
             names = [benchmark for benchmark, _ in reused]
             self._query = (
                 "SELECT * REPLACE (CASE WHEN benchmark IN "
-                f"{duck.in_list(names)} AND \"group\" IS NOT NULL THEN \"group\" || '/' || prompt "
+                f'{duck.in_list(names)} AND "group" IS NOT NULL THEN "group" || \'/\' || prompt '
                 f"ELSE prompt END AS prompt) FROM ({self._query})"
             )
             self._group(self._query)
@@ -143,36 +138,38 @@ class Generations:
                 f"FROM ({query}) GROUP BY benchmark, llm, prompt, source"
             )
         except duckdb.Error as error:
-            raise DataError(f"{self!r}: {str(error).splitlines()[0]}") from error
+            raise DataError(f"{self!r}: {duck.reason(error)}") from error
 
     def _check(self) -> None:
         """Raise an error for rows without a name, and for a choice that leaves no row."""
-        for name in ("prompt", "llm", "benchmark"):
-            bad = self.con.execute(
-                f"SELECT source, first - (source::BIGINT << 40) FROM cells "
-                f"WHERE coalesce({name}, '') = '' ORDER BY first LIMIT 1"
-            ).fetchall()
-            if bad:
-                source = next(p.source for p in self.parts if p.source.number == bad[0][0])
+        names = ("prompt", "llm", "benchmark")
+        firsts = ", ".join(f"min(first) FILTER (coalesce({name}, '') = '')" for name in names)
+        total, *bad = self.con.execute(f"SELECT count(*), {firsts} FROM cells").fetchall()[0]
+        for name, first in zip(names, bad, strict=True):
+            if first is not None:
+                number, row = first >> 40, first & ((1 << 40) - 1)
+                source = next(p.source for p in self.parts if p.source.number == number)
                 raise DataError(
-                    f"{source.name}: row {bad[0][1]} has no {name}; fill it in or delete the row"
+                    f"{source.name}: row {row} has no {name}; fill it in or delete the row"
                 )
-        if not self.con.execute("SELECT count(*) FROM cells").fetchall()[0][0]:
+        if not total:
             raise self._nothing_left()
 
     def _nothing_left(self) -> Exception:
-        options = self.options
-        if not (options.llm or options.benchmark):
+        wanted = self.selection
+        if not (wanted.llm or wanted.benchmark):
             return DataError(f"{self!r}: there are no rows")
-        query = _union(self.parts, Options(errors=options.errors))
-        query = f"SELECT DISTINCT llm, benchmark FROM ({query}) ORDER BY ALL"
-        found = self.con.execute(query).fetchall()
+        every = " UNION ".join(
+            f"SELECT {_task(part)}, {_name(part)} FROM ({part.names or part.query})"
+            for part in self.parts
+        )
+        found = self.con.execute(f"SELECT llm, benchmark FROM ({every}) ORDER BY ALL").fetchall()
         llms, benchmarks = (sorted({row[i] for row in found if row[i]}) for i in (0, 1))
-        wanted = [f"llm {name!r}" for name in options.llm]
-        wanted += [f"benchmark {name!r}" for name in options.benchmark]
+        asked = [f"llm {name!r}" for name in wanted.llm]
+        asked += [f"benchmark {name!r}" for name in wanted.benchmark]
         return ChoiceError(
-            f"no generation of {' and '.join(wanted)}; llms: {llms}; benchmarks: {benchmarks}",
-            llms if options.llm else benchmarks,
+            f"no generation of {' and '.join(asked)}; llms: {llms}; benchmarks: {benchmarks}",
+            llms if wanted.llm else benchmarks,
         )
 
     def __repr__(self) -> str:
@@ -181,28 +178,24 @@ class Generations:
         return f"Generations({shown}{more})"
 
 
-def _union(parts: Sequence[Part], options: Options) -> str:
+def _union(parts: Sequence[Part], selection: Selection) -> str:
     """One query over all parts: names filled in, filters and the rule for errors applied."""
-    llm = _given(options.llm, any(p.has_llm for p in parts), [p.source.llm for p in parts])
-    benchmark = _given(options.benchmark, any(p.has_benchmark for p in parts), [])
+    llm = _given(selection.llm, any(p.has_llm for p in parts), [p.source.llm for p in parts])
+    benchmark = _given(selection.benchmark, any(p.has_benchmark for p in parts), [])
     columns = [duck.ident(name) for name in COLUMNS if name not in ("llm", "benchmark", "scored")]
     scored = "scored"
-    if options.errors == "wrong":
+    if selection.errors == "wrong":
         kept = duck.in_list(NOT_WRONG)
         scored = f"CASE WHEN reason IS NULL OR reason IN {kept} THEN scored ELSE n END AS scored"
-    selects = []
-    for part in parts:
-        name = "llm" if part.has_llm else f"{duck.literal(llm or part.source.llm)} AS llm"
-        task = f"{duck.literal(benchmark or DEFAULT_BENCHMARK)} AS benchmark"
-        task = "benchmark" if part.has_benchmark else task
-        selects.append(
-            f"SELECT {task}, {name}, {scored}, {', '.join(columns)}, "
-            f"{part.source.number}::INTEGER AS source FROM ({part.query})"
-        )
+    selects = [
+        f"SELECT {_task(part, benchmark)}, {_name(part, llm)}, {scored}, {', '.join(columns)}, "
+        f"{part.source.number}::INTEGER AS source FROM ({part.query})"
+        for part in parts
+    ]
     query = " UNION ALL ".join(selects)
     tests = [
         f"{column} IN {duck.in_list(kept)}"
-        for column, kept in (("llm", options.llm), ("benchmark", options.benchmark))
+        for column, kept in (("llm", selection.llm), ("benchmark", selection.benchmark))
         if kept
     ]
     return f"SELECT * FROM ({query}) WHERE {' AND '.join(tests)}" if tests else query
@@ -211,3 +204,14 @@ def _union(parts: Sequence[Part], options: Options) -> str:
 def _given(given: tuple[str, ...], named: bool, defaults: Sequence[str]) -> str | None:
     """A single given name is the name of sources that carry none, unless it picks among them."""
     return given[0] if len(given) == 1 and not named and given[0] not in defaults else None
+
+
+def _name(part: Part, given: str | None = None) -> str:
+    """SQL column llm of a part."""
+    return "llm" if part.has_llm else f"{duck.literal(given or part.source.llm)} AS llm"
+
+
+def _task(part: Part, given: str | None = None) -> str:
+    """SQL column benchmark of a part."""
+    default = f"{duck.literal(given or DEFAULT_BENCHMARK)} AS benchmark"
+    return "benchmark" if part.has_benchmark else default

@@ -213,7 +213,7 @@ def from_datatree(tree: xr.DataTree) -> Fit:
     cells = Cells.from_counts(counts.n_correct, counts.n_generations)
     prompts: PromptPosterior
     if grid is not None and population is not None:
-        prompts = GridPrompts(cells, grid, population)
+        prompts = GridPrompts(cells, grid, lambda: population)
     elif population is not None and attrs["engine"] != "nuts":
         prompts = PopulationPrompts(cells, population, seed)
     elif "p" in posterior:
@@ -229,7 +229,7 @@ def from_datatree(tree: xr.DataTree) -> Fit:
         draws,
         {name: marginals[name] for name in (*PARAMETERS, *(set(marginals) - set(PARAMETERS)))},
         prompts,
-        population,
+        lambda: population,
         moments(counts),
         json.loads(attrs["diagnostics"]),
         tuple(json.loads(attrs["warnings"])),
@@ -270,12 +270,15 @@ def _read_population(tree: xr.DataTree) -> Population | None:
     if "population" not in tree.children:
         return None
     group = tree["population"].dataset
-    flat = [np.asarray(group[name].values).ravel() for name in ("beta_weight", "a", "b")]
-    if "weight" not in group:
-        none = np.zeros((len(flat[0]), 0))
-        return Population(*flat, none, none)
-    atoms = [np.asarray(group[n].values).reshape(len(flat[0]), -1) for n in ("weight", "position")]
-    return Population(*flat, *atoms)
+    size = group["a"].size
+
+    def flat(name: str) -> np.ndarray:
+        return np.asarray(group[name].values).reshape(size, -1)
+
+    none = np.zeros((size, 0))
+    weight, atom = (flat("weight"), flat("position")) if "weight" in group else (none, none)
+    share, a, b = (flat(name)[:, 0] for name in ("beta_weight", "a", "b"))
+    return Population(share, a, b, weight, atom)
 
 
 def save(tree: xr.DataTree, path: str | Path) -> None:

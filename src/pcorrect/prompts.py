@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -44,7 +45,7 @@ class GridPrompts:
 
     cells: Cells
     grid: GridPosterior
-    population: Population
+    population: Callable[[], Population]
 
     def table(self, ci_prob: float, ci_kind: CiKind) -> PromptTable:
         """Mean, sd and credible interval of every p_i."""
@@ -61,7 +62,7 @@ class GridPrompts:
 
     def draws(self, rng: np.random.Generator) -> FloatArray:
         """Joint posterior draws, shape (D, n)."""
-        return _population_draws(self.population, self.cells, rng)
+        return _population_draws(self.population(), self.cells, rng)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,83 @@
+"""Exact engine against PyMC's NUTS and nutpie: time ratio, and difference of posterior means.
+
+    uv run python benchmarks/speed/fit.py [--prompts 198] [--generations 8] [--repeats 5]
+
+The data are simulated (mu .6, sigma .3). Each engine fits the same counts under the same priors in
+one run; compilation is part of what a user waits for, and is reported apart where it can be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+
+import nutpie
+import numpy as np
+import pymc as pm
+
+from pcorrect import PromptCounts, simulate
+from pcorrect.engines import nuts
+from pcorrect.fitting import run_fit
+from pcorrect.priors import Priors
+
+Means = dict[str, float]
+
+
+def timed(action: Callable[[], Means], repeats: int) -> tuple[float, Means]:
+    """Median seconds of `repeats` calls, and what the last returned."""
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        found = action()
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds), found
+
+
+def by_pymc(program: str, counts: PromptCounts) -> Means:
+    """PyMC's own sampler on one of the programs in models/."""
+    module = nuts.load_program(nuts.program_path(program))
+    with module.build(counts, Priors()):
+        trace = pm.sample(progressbar=False, random_seed=1, compute_convergence_checks=False)
+    return {name: float(trace["posterior"][name].mean()) for name in ("mu", "sigma")}
+
+
+def by_nutpie(program: str, counts: PromptCounts) -> Means:
+    """Nutpie on one of the programs in models/."""
+    module = nuts.load_program(nuts.program_path(program))
+    compiled = nutpie.compile_pymc_model(module.build(counts, Priors()))
+    trace = nutpie.sample(compiled, seed=1, progress_bar=False)
+    return {name: float(trace["posterior"][name].mean()) for name in ("mu", "sigma")}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--prompts", type=int, default=198)
+    parser.add_argument("--generations", type=int, default=8)
+    parser.add_argument("--repeats", type=int, default=5, help="of the exact engine")
+    args = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    counts, _ = simulate(args.prompts, args.generations, seed=1)
+
+    def exact() -> Means:
+        fit = run_fit(counts, model="beta_bernoulli")
+        return {name: fit.marginals[name].mean for name in ("mu", "sigma")}
+
+    sd = {n: run_fit(counts, model="beta_bernoulli").marginals[n].sd for n in ("mu", "sigma")}
+    base, reference = timed(exact, args.repeats)
+    print(f"{args.prompts} prompts x {args.generations} generations")
+    print(f"{'engine':<34}{'seconds':>9}{'ratio':>8}{'mu':>9}{'sigma':>9}   (difference, sd)")
+    print(f"{'exact':<34}{base:>9.3f}{1:>8}{'':>9}{'':>9}")
+    for name, run in (("PyMC NUTS", by_pymc), ("nutpie", by_nutpie)):
+        for program in ("beta_binomial", "beta_bernoulli"):
+            seconds, found = timed(lambda run=run, program=program: run(program, counts), 1)
+            off = [(found[n] - reference[n]) / sd[n] for n in ("mu", "sigma")]
+            what = f"{name}, {program}"
+            print(f"{what:<34}{seconds:>9.1f}{seconds / base:>8.0f}{off[0]:>9.3f}{off[1]:>9.3f}")
+    print("\nMonte Carlo error of a mean of 4000 draws: about", f"{1 / np.sqrt(4000):.3f} sd or more")
+
+
+if __name__ == "__main__":
+    main()
