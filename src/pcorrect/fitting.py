@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from pcorrect.moment_estimates import Moments, moments
 from pcorrect.populations.beta import Shape
 from pcorrect.populations.population import Population
 from pcorrect.priors import Priors
-from pcorrect.prompts import DrawnPrompts, GridPrompts, PromptPosterior
+from pcorrect.prompts import DrawnPrompts, GridPrompts, PopulationPrompts, PromptPosterior
 
 #: What the package reports of every population, in this order, and the question each answers.
 PARAMETERS = {
@@ -30,9 +30,13 @@ PARAMETERS = {
 
 # Built-in models: the engines that can run them (the first is the default), and the PyMC program
 # that NUTS runs.
-_ENGINES = {"beta_bernoulli": ("exact", "nuts"), "beta_binomial": ("exact", "nuts")}
+_ENGINES = {
+    "dp_beta": ("gibbs", "nuts"),
+    "beta_bernoulli": ("exact", "nuts"),
+    "beta_binomial": ("exact", "nuts"),
+}
 _PROGRAM = {"beta_bernoulli": "beta_binomial"}
-DEFAULT_MODEL = "beta_bernoulli"
+DEFAULT_MODEL = "dp_beta"
 
 
 class Lazy[T](Mapping[str, T]):
@@ -184,7 +188,58 @@ def run_fit(
         )
     if engine == "nuts":
         return _fit_nuts(counts, model, priors, seed, chains, draws, progress)
+    if engine == "gibbs":
+        return _fit_gibbs(counts, model, priors, seed, chains, draws)
     return _fit_exact(counts, model, priors, seed, chains, draws)
+
+
+def _fit_gibbs(
+    counts: PromptCounts, model: str, priors: Priors, seed: int, chains: int, draws: int
+) -> Fit:
+    from pcorrect.engines import gibbs
+
+    cells = Cells.from_counts(counts.n_correct, counts.n_generations)
+    rng = np.random.default_rng([seed, 0])
+    result = gibbs.sample(cells, priors, rng, chains=chains, draws=draws)
+    mu = result.population.mean().reshape(chains, draws)
+    variance = result.population.variance().reshape(chains, draws)
+    values = {
+        "mu": mu,
+        "score": result.score,
+        "sigma": np.sqrt(variance),
+        "rho": variance / (mu * (1 - mu)),
+        "alpha": result.alpha,
+    }
+    closed = moments(counts)
+    diagnostics = {"r_hat": max(result.r_hat.values()), "ess": min(result.ess.values())}
+    return Fit(
+        counts,
+        model,
+        "gibbs",
+        priors,
+        seed,
+        values,
+        Lazy({name: partial(Marginal.from_draws, value) for name, value in values.items()}),
+        PopulationPrompts(cells, result.population, seed),
+        lambda: result.population,
+        closed,
+        diagnostics,
+        (*_warnings(counts, closed), *_convergence_warnings(diagnostics)),
+    )
+
+
+def _convergence_warnings(diagnostics: Mapping[str, float]) -> list[str]:
+    """What a Markov chain's diagnostics say against it."""
+    found = []
+    if not diagnostics["r_hat"] < 1.01:
+        found.append(
+            f"r_hat is {diagnostics['r_hat']:.3f}, above 1.01: the chains disagree; use more draws"
+        )
+    if diagnostics["ess"] < 400:
+        found.append(
+            f"the effective sample size is {diagnostics['ess']:.0f}, below 400: use more draws"
+        )
+    return found
 
 
 def _fit_exact(
@@ -279,8 +334,7 @@ def _fit_nuts(
             f"{result.n_divergences} divergent transitions: the sampler missed part of the "
             "posterior; use the exact engine, or a program with the p_i integrated out"
         )
-    if not diagnostics["r_hat"] < 1.01:
-        warnings.append(f"r_hat is {diagnostics['r_hat']:.3f}, above 1.01: the chains disagree")
+    warnings += _convergence_warnings(diagnostics)
     return Fit(
         counts,
         model,

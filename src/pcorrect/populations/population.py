@@ -56,13 +56,13 @@ class Population:
         )
 
     def mean(self) -> FloatArray:
-        """mu of each draw, shape (D,)."""
+        """Mean mu of each draw, shape (D,)."""
         return np.asarray(
             self.beta_weight * self.a / (self.a + self.b) + np.sum(self.weight * self.atom, axis=1)
         )
 
     def variance(self) -> FloatArray:
-        """sigma**2 of each draw, shape (D,)."""
+        """Variance sigma**2 of each draw, shape (D,)."""
         nu = self.a + self.b
         m = self.a / nu
         mu = self.mean()
@@ -105,26 +105,27 @@ class Population:
 
         Exact: the part of the mixture first, then the atom, or Beta(s + a, k - s + b).
         """
+        parts = self.atom.shape[1]
+        if not parts:
+            return rng.beta(s + self.a[:, None], (k - s) + self.b[:, None])
+        # Prompts with the same counts share the probabilities of the parts.
+        pairs, of_prompt = np.unique(np.stack([s, k]), axis=1, return_inverse=True)
         out = np.empty((len(self), len(s)))
-        # Blocks of draws keep the (D, m, T) array within about 50 MB.
-        step = max(1, 6_000_000 // max(1, len(s) * (self.atom.shape[1] + 1)))
+        # Blocks of draws keep the (D, m, T) arrays within about 50 MB.
+        step = max(1, 6_000_000 // max(1, len(s) * (parts + 1)))
         for start in range(0, len(self), step):
-            block = slice(start, start + step)
-            part = self.take(np.arange(len(self))[block])
-            a = s + part.a[:, None]
-            p = rng.beta(a, (k - s) + part.b[:, None])
-            if self.atom.shape[1]:
-                share = np.cumsum(_normalised(part.log_parts(s, k)), axis=2)
-                chosen = np.sum(share < rng.random(p.shape)[:, :, None], axis=2)
-                chosen = np.minimum(chosen, self.atom.shape[1])
-                inside = np.minimum(chosen, self.atom.shape[1] - 1)
-                atoms = np.take_along_axis(part.atom, inside, axis=1)
-                p = np.where(chosen < self.atom.shape[1], atoms, p)
-            out[block] = p
+            block = self.take(np.arange(start, min(start + step, len(self))))
+            share = np.cumsum(_normalised(block.log_parts(*pairs)), axis=2)[:, of_prompt, :-1]
+            chosen = np.sum(share < rng.random((len(block), len(s), 1)), axis=2)
+            rest = chosen == parts
+            p = np.take_along_axis(block.atom, np.minimum(chosen, parts - 1), axis=1)
+            row, column = np.nonzero(rest)
+            p[rest] = rng.beta(s[column] + block.a[row], (k[column] - s[column]) + block.b[row])
+            out[start : start + step] = p
         return out
 
     def draw_new(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """p of `n` new prompts from each draw of the population, shape (D, n)."""
+        """Draw p of `n` new prompts from each draw of the population, shape (D, n)."""
         zero = np.zeros(n, dtype=np.int64)
         return self.draw_p(zero, zero, rng)
 
