@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from pcorrect.errors import ChoiceError, DataError, PcorrectError
     from pcorrect.generations import Generations
     from pcorrect.moment_estimates import Moments, moments, moments_from_table, run_gap
-    from pcorrect.posterior import load, save
     from pcorrect.priors import Priors
     from pcorrect.readers import counts, from_frame, read
     from pcorrect.simulation import simulate
+    from pcorrect.storage import load, save
     from pcorrect.summaries import summary
 
 _HOME = {
@@ -47,8 +47,8 @@ _HOME = {
     "fit_all": "api",
     "prior_predictive": "api",
     "summary": "summaries",
-    "save": "posterior",
-    "load": "posterior",
+    "save": "storage",
+    "load": "storage",
     "simulate": "simulation",
 }
 

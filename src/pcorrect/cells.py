@@ -1,4 +1,4 @@
-"""Collapse prompts to cells: a population sees the data only through how often each (s, k) occurs."""
+"""Prompts collapsed to cells: a population sees only how often each (s, k) occurs."""
 
 from __future__ import annotations
 

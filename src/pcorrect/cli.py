@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     parser = argparse.ArgumentParser(
         prog="pcorrect",
-        description="Bayesian statistics for benchmark results with several generations per prompt.",
+        description="Bayesian statistics for benchmark results with several generations a prompt.",
     )
     version = importlib.metadata.version("pcorrect")
     parser.add_argument("--version", action="version", version=f"pcorrect {version}")

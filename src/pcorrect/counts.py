@@ -1,4 +1,4 @@
-"""Counts of correct generations, llm x prompt, for one benchmark: what every estimator starts from."""
+"""Counts of correct generations, llm x prompt: what every estimator starts from."""
 
 from __future__ import annotations
 

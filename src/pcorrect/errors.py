@@ -1,4 +1,4 @@
-"""The two errors that a user's data or choices can cause; the command turns both into exit code 2."""
+"""The errors that a user's data or choices can cause; the command exits with code 2."""
 
 
 class PcorrectError(ValueError):

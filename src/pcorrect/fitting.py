@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 
 import numpy as np
@@ -11,22 +10,15 @@ import numpy as np
 from pcorrect.cells import Cells
 from pcorrect.counts import PromptCounts
 from pcorrect.engines.exact import LogDensity, grid_posterior
-from pcorrect.engines.grid import GridPosterior, score_moments
+from pcorrect.engines.grid import score_moments
 from pcorrect.errors import PcorrectError
 from pcorrect.marginal import FloatArray, Marginal
 from pcorrect.moment_estimates import Moments, moments
 from pcorrect.populations.beta import Shape
 from pcorrect.populations.population import Population
 from pcorrect.priors import Priors
-from pcorrect.prompts import DrawnPrompts, GridPrompts, PopulationPrompts, PromptPosterior
-
-#: What the package reports of every population, in this order, and the question each answers.
-PARAMETERS = {
-    "mu": "new prompts like these",
-    "score": "exactly these prompts",
-    "sigma": "spread of p between prompts",
-    "rho": "intra-class correlation",
-}
+from pcorrect.prompts import DrawnPrompts, GridPrompts, PopulationPrompts
+from pcorrect.result import PARAMETERS, Fit, Lazy, not_identified
 
 # Built-in models: the engines that can run them (the first is the default), and the PyMC program
 # that NUTS runs.
@@ -38,87 +30,7 @@ _ENGINES = {
 _PROGRAM = {"beta_bernoulli": "beta_binomial"}
 DEFAULT_MODEL = "dp_beta"
 
-
-class Lazy[T](Mapping[str, T]):
-    """A mapping whose values are computed when they are first asked for.
-
-    Printing mu takes a hundredth of the time of drawing everything that a result can hold.
-    """
-
-    def __init__(self, makers: Mapping[str, Callable[[], T]]) -> None:
-        self._makers = makers
-        self._made: dict[str, T] = {}
-
-    def __getitem__(self, name: str) -> T:
-        if name not in self._made:
-            self._made[name] = self._makers[name]()
-        return self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._makers)
-
-    def __len__(self) -> int:
-        return len(self._makers)
-
-
-@dataclass(frozen=True)
-class Fit:
-    """Everything that an engine found out about one llm on one benchmark.
-
-    Parameters
-    ----------
-    counts : PromptCounts
-    model, engine : str
-    priors : Priors
-    seed : int
-    draws : dict of ndarray, each of shape (chain, draw)
-        Scalar parameters, at least `mu`, `score`, `sigma` and `rho`.
-    marginals : dict of Marginal
-        The same ones; from quadrature weights where the engine has them, else from the draws.
-    prompts : PromptPosterior
-        The posterior of every p_i.
-    make_population : callable
-        Returns `population`.
-    moments : Moments
-        The closed-form estimates beside it.
-    diagnostics : dict of float
-        ``quadrature_error`` (posterior sd), or ``r_hat`` (largest), ``ess`` (smallest bulk) and
-        ``divergences``.
-    warnings : tuple of str
-    grid : GridPosterior or None
-        Nodes and weights of the exact engine.
-    """
-
-    counts: PromptCounts
-    model: str
-    engine: str
-    priors: Priors
-    seed: int
-    draws: Mapping[str, FloatArray]
-    marginals: Mapping[str, Marginal]
-    prompts: PromptPosterior
-    make_population: Callable[[], Population | None]
-    moments: Moments
-    diagnostics: Mapping[str, float]
-    warnings: tuple[str, ...] = ()
-    grid: GridPosterior | None = None
-    extra: Mapping[str, FloatArray] = field(default_factory=dict)
-
-    @property
-    def population(self) -> Population | None:
-        """One population per draw, chain-major; None for a user's own program."""
-        return self.make_population()
-
-    @property
-    def not_identified(self) -> tuple[str, ...]:
-        """Parameters whose posterior only repeats the prior."""
-        return not_identified(self.counts)
-
-
-def not_identified(counts: PromptCounts) -> tuple[str, ...]:
-    """Parameters that these counts say nothing about: sigma and rho at k = 1, or with one prompt."""
-    k = counts.n_generations
-    return () if np.sum(k > 0) > 1 and np.any(k > 1) else ("sigma", "rho")
+__all__ = ["DEFAULT_MODEL", "PARAMETERS", "Fit", "choose_engine", "not_identified", "run_fit"]
 
 
 def choose_engine(model: str, engine: str | None) -> str:
@@ -381,7 +293,7 @@ def _warnings(counts: PromptCounts, closed: Moments) -> tuple[str, ...]:
         found.append(f"sigma and rho are not identified: {why}; their posterior is the prior")
         if np.all(k <= 1) and np.sum(k > 0) > 1:
             found.append(
-                "score is not identified beyond mu at k = 1: its interval rests on the prior of sigma"
+                "score is not identified beyond mu at k = 1: its interval rests on the prior"
             )
     if empty := int(np.sum(k == 0)):
         noun = "prompt has" if empty == 1 else "prompts have"

@@ -182,7 +182,8 @@ def moments(counts: PromptCounts) -> Moments:
             notes.append(f"the raw estimate of sigma**2 is negative ({sigma2:.2g}): read as 0")
     else:
         notes.append(
-            "k = 1 everywhere: sigma, the within/between split and the error of score are not identified"
+            "k = 1 everywhere: sigma, the split of the variance and the error of score are "
+            "not identified"
         )
     if p_hat.min() == p_hat.max() and p_hat[0] in (0.0, 1.0):
         what = "correct" if p_hat[0] == 1 else "wrong"

@@ -71,7 +71,8 @@ def run(args: argparse.Namespace) -> int:
             )
         )
     if args.output:
-        from pcorrect.posterior import save, to_datatree
+        from pcorrect.posterior import to_datatree
+        from pcorrect.storage import save
 
         save(to_datatree(fits[0]), args.output)
     show(fits, args)

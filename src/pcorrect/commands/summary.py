@@ -20,7 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print what the result holds."""
-    from pcorrect.posterior import from_datatree, load
+    from pcorrect.posterior import from_datatree
+    from pcorrect.storage import load
 
     show([from_datatree(load(args.file))], args)
     return 0
