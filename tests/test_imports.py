@@ -50,8 +50,9 @@ def test_public_names_are_there(name):
 
 
 def test_every_public_name_resolves():
-    code = "import pcorrect\nfor n in pcorrect.__all__: getattr(pcorrect, n); assert n in dir(pcorrect)"
-    modules_after(code)
+    for name in pcorrect.__all__:
+        assert getattr(pcorrect, name) is not None
+        assert name in dir(pcorrect)
     with pytest.raises(AttributeError):
         _ = pcorrect.nothing
 
@@ -64,8 +65,8 @@ def test_no_public_name_is_hidden_by_a_module():
 def test_plain_fit_loads_nothing_heavy(tmp_path):
     table = tmp_path / "a.csv"
     table.write_text("prompt,n_correct,n_generations\nq1,3,8\nq2,8,8\nq3,0,8\n")
-    code = f"from pcorrect.cli import main\nassert main(['fit', {str(table)!r}, '--model', 'beta_bernoulli']) == 0"
-    loaded = modules_after(code)
+    command = ["fit", str(table), "--model", "beta_bernoulli"]
+    loaded = modules_after(f"from pcorrect.cli import main\nassert main({command}) == 0")
     assert not loaded & set(HEAVY)
 
 

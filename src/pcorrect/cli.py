@@ -14,6 +14,11 @@ from pcorrect.errors import PcorrectError
 _COMMANDS = {
     "fit": "results files -> posterior of mu, score and sigma",
     "summary": "tables of a saved result",
+    "compare": "two llms: the difference of mu and of score, prompts paired",
+    "rank": "many llms: ranks, P(best), and which cannot be told apart",
+    "plan": "how many generations are enough, and where to spend the next ones",
+    "map": "data map and flags of prompts whose key may be wrong",
+    "report": "one HTML page with all of it",
     "simulate": "make results whose truth is known",
 }
 

@@ -15,10 +15,10 @@ from pcorrect.populations.beta import BetaBinomialLikelihood, Shape
 from pcorrect.priors import Priors
 
 
-def posterior(s, k, priors=Priors()) -> tuple[GridPosterior, Cells, LogDensity]:
+def posterior(s, k, priors=None) -> tuple[GridPosterior, Cells, LogDensity]:
     s = np.asarray(s)
     cells = Cells.from_counts(s, np.broadcast_to(np.asarray(k), s.shape))
-    density = LogDensity(cells, priors)
+    density = LogDensity(cells, priors or Priors())
     return grid_posterior(density), cells, density
 
 
