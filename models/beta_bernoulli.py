@@ -35,7 +35,7 @@ Gelman et al. (2013), Bayesian Data Analysis, section 5.3.
 
 import pymc as pm
 
-from pcorrect.counts import PromptCounts
+from pcorrect.data import PromptCounts
 from pcorrect.priors import Priors
 
 

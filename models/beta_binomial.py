@@ -27,7 +27,7 @@ import numpy as np
 import pymc as pm
 from pymc import math
 
-from pcorrect.counts import PromptCounts
+from pcorrect.data import PromptCounts
 from pcorrect.priors import Priors
 
 # The log-probability of a Beta-Binomial is a difference of log-gammas, which lose their digits at

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pcorrect.counts import PromptCounts
+from pcorrect.data import PromptCounts
 
 
 @pytest.fixture(scope="session")

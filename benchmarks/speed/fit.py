@@ -76,7 +76,9 @@ def main() -> None:
             off = [(found[n] - reference[n]) / sd[n] for n in ("mu", "sigma")]
             what = f"{name}, {program}"
             print(f"{what:<34}{seconds:>9.1f}{seconds / base:>8.0f}{off[0]:>9.3f}{off[1]:>9.3f}")
-    print("\nMonte Carlo error of a mean of 4000 draws: about", f"{1 / np.sqrt(4000):.3f} sd or more")
+    print(
+        "\nMonte Carlo error of a mean of 4000 draws: about", f"{1 / np.sqrt(4000):.3f} sd or more"
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The whole command on a small file against the bare import of PyMC: ratio of wall-clock times.
 
-    uv run python benchmarks/speed/start.py [--repeats 7]
+uv run python benchmarks/speed/start.py [--repeats 7]
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pcorrect.api import fit, fit_all, prior_predictive
-    from pcorrect.counts import Counts, PromptCounts, RowReport
+    from pcorrect.data import Counts, PromptCounts, RowReport
     from pcorrect.errors import ChoiceError, DataError, PcorrectError
     from pcorrect.generations import Generations
     from pcorrect.moment_estimates import Moments, moments, moments_from_table, run_gap
@@ -32,9 +32,9 @@ _HOME = {
     "from_frame": "readers",
     "counts": "readers",
     "Generations": "generations",
-    "Counts": "counts",
-    "PromptCounts": "counts",
-    "RowReport": "counts",
+    "Counts": "data",
+    "PromptCounts": "data",
+    "RowReport": "data",
     "PcorrectError": "errors",
     "DataError": "errors",
     "ChoiceError": "errors",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pcorrect.counts import Counts, PromptCounts
+from pcorrect.data import Counts, PromptCounts
 from pcorrect.errors import ChoiceError, PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL, run_fit
 from pcorrect.posterior import to_datatree

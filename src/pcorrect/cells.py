@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pcorrect.counts import IntArray
+from pcorrect.data import IntArray
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from pcorrect import duck
-from pcorrect.counts import Counts, IntArray, RowReport
+from pcorrect.data import Counts, IntArray, RowReport
 from pcorrect.errors import DataError
 from pcorrect.generations import Generations
 from pcorrect.parts import NOT_WRONG, REPEAT
@@ -56,9 +58,9 @@ def count(generations: Generations) -> list[Counts]:
         "JOIN prompts USING (benchmark, prompt) JOIN llms USING (benchmark, llm) "
         "WHERE listed GROUP BY ALL ORDER BY benchmark"
     ).fetchnumpy()
-    names, starts = np.unique(np.asarray(found["benchmark"], object), return_index=True)
-    ends = [*starts[1:], len(found["benchmark"])]
-    ranges = {str(b): slice(i, j) for b, i, j in zip(names, starts, ends, strict=True)}
+    names = np.asarray(found["benchmark"], object)
+    edges = [0, *(np.flatnonzero(names[1:] != names[:-1]) + 1), len(names)]
+    ranges = {names[i]: slice(i, j) for i, j in pairwise(edges) if i < j}
     out = []
     for benchmark in generations.benchmarks:
         rows = ranges.get(benchmark, slice(0, 0))
@@ -165,61 +167,80 @@ def _refuse_conflicts(generations: Generations) -> None:
     )
 
 
+class _Total(NamedTuple):
+    """Account of one llm on one benchmark."""
+
+    benchmark: str
+    llm: str
+    n: int  # generations in the input
+    k: int  # scored ones, repeats not counted again
+    twice: int  # repeats of generations
+    blank: int  # those of the repeats that have no score
+    unlisted: int  # prompts without a count
+    empty: int  # prompts without a scored generation
+    single: bool  # one generation per prompt, though these are numbered differently
+    sources: list[int]
+
+
 def _reports(generations: Generations, cells: str) -> dict[Pair, RowReport]:
     """Account of the rows of every llm on every benchmark."""
     con, wrong = generations.con, generations.selection.errors == "wrong"
-    twice = "sum(twice)::BIGINT" if cells == "cells_once" else "0"
-    blank = "sum(blank)::BIGINT" if cells == "cells_once" else "0"
+    repeats = "sum(twice)::BIGINT, sum(blank)::BIGINT" if cells == "cells_once" else "0, 0"
     totals = con.execute(
-        f"SELECT benchmark, llm, sum(n)::BIGINT, sum(k)::BIGINT, {twice}, {blank}, "
+        f"SELECT benchmark, llm, sum(n)::BIGINT, sum(k)::BIGINT, {repeats}, "
         "count(DISTINCT prompt) FILTER (NOT listed), "
+        "count(DISTINCT prompt) FILTER (listed) - count(DISTINCT prompt) FILTER (k > 0), "
         "max(n) = 1 AND count(*) > 1 AND min(low) < max(high) AND min(source) = max(source), "
-        "list(DISTINCT source ORDER BY source) "
-        f"FROM {cells} GROUP BY ALL"
+        f"list(DISTINCT source ORDER BY source) FROM {cells} GROUP BY benchmark, llm"
     ).fetchall()
     reasons: dict[Pair, dict[str, int]] = defaultdict(dict)
-    if wrong or any(row[2] > row[3] for row in totals):
+    if wrong or any(_Total(*row).n > _Total(*row).k for row in totals):
         for b, m, reason, n in con.execute(
             f"SELECT benchmark, llm, reason, sum(n)::BIGINT FROM ({generations.query}) "
             "WHERE reason IS NOT NULL GROUP BY ALL ORDER BY reason"
         ).fetchall():
             reasons[b, m][reason] = n
-    empty = con.execute(
-        f"SELECT benchmark, llm, count(*) FROM (SELECT benchmark, llm, prompt FROM {cells} "
-        "WHERE listed GROUP BY ALL HAVING sum(k) = 0) GROUP BY ALL"
-    ).fetchall()
-    k0 = {(b, m): n for b, m, n in empty}
     runs = _several_runs(generations, cells)
     reports = {}
-    for b, m, n, k, again, blanks, unlisted, single, sources in totals:
-        left_out = dict(reasons[b, m])
-        notes = [*generations.notes, *_part_notes(generations, sources)]
-        failed = sum(v for reason, v in left_out.items() if reason not in NOT_WRONG) - blanks
-        if failed and wrong:
-            notes.append(f"{failed} of {n - again} generations have no score: counted as wrong")
-            left_out = {key: v for key, v in left_out.items() if key in NOT_WRONG}
-        elif failed:
-            notes.append(f"{failed} of {n - again} generations have no score: left out")
-        if again:
-            left_out[REPEAT] = left_out.get(REPEAT, 0) + again
-            for key in [key for key in left_out if key not in NOT_WRONG]:
-                taken = min(blanks, left_out[key])
-                left_out[key] -= taken
-                blanks -= taken
-            notes.append(f"{again} exact repeats of generations: dropped")
-        if unlisted:
-            notes.append(f"{unlisted} prompt(s) without a count: dropped")
-        if k0.get((b, m)):
-            notes.append(f"{k0[b, m]} prompt(s) without a scored generation (k = 0)")
-        if single:
-            notes.append(
-                "every prompt has one generation, though these are numbered differently: is the "
-                "column of prompts an id of rows?"
-            )
-        notes += runs.get((b, m), [])
-        left_out = {key: v for key, v in left_out.items() if v}
-        reports[b, m] = RowReport(n, k, left_out, tuple(dict.fromkeys(notes)))
+    for total in map(_Total._make, totals):
+        pair = total.benchmark, total.llm
+        left_out, notes = _left_out(total, reasons[pair], wrong)
+        notes = [*generations.notes, *_part_notes(generations, total.sources), *notes]
+        notes += runs.get(pair, [])
+        reports[pair] = RowReport(total.n, total.k, left_out, tuple(dict.fromkeys(notes)))
     return reports
+
+
+def _left_out(
+    total: _Total, reasons: dict[str, int], wrong: bool
+) -> tuple[dict[str, int], list[str]]:
+    """Reasons and numbers of what did not enter the counts, and notes on them."""
+    left_out = dict(reasons)
+    notes = []
+    failed = sum(n for reason, n in reasons.items() if reason not in NOT_WRONG) - total.blank
+    if failed:
+        rule = "counted as wrong" if wrong else "left out"
+        others = total.twice + sum(n for reason, n in reasons.items() if reason in NOT_WRONG)
+        notes.append(f"{failed} of {total.n - others} generations have no score: {rule}")
+    blank = total.blank
+    for reason in [reason for reason in left_out if reason not in NOT_WRONG]:
+        # A failed attempt that was repeated is a repeat.
+        taken = left_out[reason] if wrong else min(blank, left_out[reason])
+        left_out[reason] -= taken
+        blank -= taken
+    if total.twice:
+        left_out[REPEAT] = left_out.get(REPEAT, 0) + total.twice
+        notes.append(f"{total.twice} exact repeats of generations: dropped")
+    if total.unlisted:
+        notes.append(f"{total.unlisted} prompt(s) without a count: dropped")
+    if total.empty:
+        notes.append(f"{total.empty} prompt(s) without a scored generation (k = 0)")
+    if total.single:
+        notes.append(
+            "every prompt has one generation, though these are numbered differently: is the "
+            "column of prompts an id of rows?"
+        )
+    return {reason: n for reason, n in left_out.items() if n}, notes
 
 
 def _part_notes(generations: Generations, sources: list[int]) -> list[str]:

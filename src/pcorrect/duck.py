@@ -73,12 +73,12 @@ def store(
     """
     arrays: dict[str, object] = {}
     for key, (kind, values) in columns.items():
-        if kind == "VARCHAR":
-            safe = [protect(v) if isinstance(v, str) else None for v in values]
-            arrays[key] = np.array([*safe, None], dtype=object)[:-1]
+        if kind != "VARCHAR" and None not in values:
+            arrays[key] = np.array(values, np.int64)
         else:
-            mask = [v is None for v in values]
-            arrays[key] = np.ma.array([0 if v is None else v for v in values], np.int64, mask=mask)
+            # Numbers with gaps go in as text: older engines do not see the mask of an array.
+            texts = [None if v is None else protect(str(v)) for v in values]
+            arrays[key] = np.array([*texts, None], dtype=object)[:-1]
     casts = ", ".join(f"{ident(k)}::{kind} AS {ident(k)}" for k, (kind, _) in columns.items())
     if not next(iter(columns.values()))[1]:
         kinds = ", ".join(f"{ident(k)} {kind}" for k, (kind, _) in columns.items())

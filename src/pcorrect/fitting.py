@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache, partial
-
 import numpy as np
 
-from pcorrect.cells import Cells
-from pcorrect.counts import PromptCounts
-from pcorrect.engines.exact import LogDensity, grid_posterior
-from pcorrect.engines.grid import score_moments
+from pcorrect import adapters
+from pcorrect.data import PromptCounts
 from pcorrect.errors import PcorrectError
-from pcorrect.marginal import FloatArray, Marginal
-from pcorrect.moment_estimates import Moments, moments
-from pcorrect.populations.beta import Shape
-from pcorrect.populations.population import Population
 from pcorrect.priors import Priors
-from pcorrect.prompts import DrawnPrompts, GridPrompts, PopulationPrompts
-from pcorrect.result import PARAMETERS, Fit, Lazy, not_identified
+from pcorrect.result import PARAMETERS, Fit, not_identified
 
 # Built-in models: the engines that can run them (the first is the default), and the PyMC program
 # that NUTS runs.
@@ -26,6 +16,8 @@ _ENGINES = {
     "dp_beta": ("gibbs", "nuts"),
     "beta_bernoulli": ("exact", "nuts"),
     "beta_binomial": ("exact", "nuts"),
+    "inflated_beta": ("ensemble", "nuts"),
+    "logit_normal": ("exact", "nuts"),
 }
 _PROGRAM = {"beta_bernoulli": "beta_binomial"}
 DEFAULT_MODEL = "dp_beta"
@@ -99,210 +91,10 @@ def run_fit(
             f"llm {counts.llm!r} on benchmark {counts.benchmark!r}: no scored generation to fit"
         )
     if engine == "nuts":
-        return _fit_nuts(counts, model, priors, seed, chains, draws, progress)
+        program = _PROGRAM.get(model, model)
+        return adapters.fit_nuts(counts, model, program, priors, seed, chains, draws, progress)
     if engine == "gibbs":
-        return _fit_gibbs(counts, model, priors, seed, chains, draws)
-    return _fit_exact(counts, model, priors, seed, chains, draws)
-
-
-def _fit_gibbs(
-    counts: PromptCounts, model: str, priors: Priors, seed: int, chains: int, draws: int
-) -> Fit:
-    from pcorrect.engines import gibbs
-
-    cells = Cells.from_counts(counts.n_correct, counts.n_generations)
-    rng = np.random.default_rng([seed, 0])
-    result = gibbs.sample(cells, priors, rng, chains=chains, draws=draws)
-    mu = result.population.mean().reshape(chains, draws)
-    variance = result.population.variance().reshape(chains, draws)
-    values = {
-        "mu": mu,
-        "score": result.score,
-        "sigma": np.sqrt(variance),
-        "rho": variance / (mu * (1 - mu)),
-        "alpha": result.alpha,
-    }
-    closed = moments(counts)
-    diagnostics = {"r_hat": max(result.r_hat.values()), "ess": min(result.ess.values())}
-    return Fit(
-        counts,
-        model,
-        "gibbs",
-        priors,
-        seed,
-        values,
-        Lazy({name: partial(Marginal.from_draws, value) for name, value in values.items()}),
-        PopulationPrompts(cells, result.population, seed),
-        lambda: result.population,
-        closed,
-        diagnostics,
-        (*_warnings(counts, closed), *_convergence_warnings(diagnostics)),
-    )
-
-
-def _convergence_warnings(diagnostics: Mapping[str, float]) -> list[str]:
-    """What a Markov chain's diagnostics say against it."""
-    found = []
-    if not diagnostics["r_hat"] < 1.01:
-        found.append(
-            f"r_hat is {diagnostics['r_hat']:.3f}, above 1.01: the chains disagree; use more draws"
-        )
-    if diagnostics["ess"] < 400:
-        found.append(
-            f"the effective sample size is {diagnostics['ess']:.0f}, below 400: use more draws"
-        )
-    return found
-
-
-def _fit_exact(
-    counts: PromptCounts, model: str, priors: Priors, seed: int, chains: int, draws: int
-) -> Fit:
-    cells = Cells.from_counts(counts.n_correct, counts.n_generations)
-    log_density = LogDensity(cells, priors)
-    closed = moments(counts)
-    grid = grid_posterior(log_density, start=_start(closed))
-
-    @cache
-    def shape() -> Shape:
-        return grid.draws(chains * draws, log_density, np.random.default_rng([seed, 0]))
-
-    @cache
-    def population() -> Population:
-        return Population.beta(*shape().ab)
-
-    def by_chain(value: Callable[[], FloatArray]) -> Callable[[], FloatArray]:
-        return lambda: value().reshape(chains, draws)
-
-    def score() -> FloatArray:
-        return draw_score(shape(), cells, np.random.default_rng([seed, 1]))
-
-    return Fit(
-        counts,
-        model,
-        "exact",
-        priors,
-        seed,
-        Lazy(
-            {
-                "mu": by_chain(lambda: shape().mu),
-                "score": by_chain(score),
-                "sigma": by_chain(lambda: shape().sigma),
-                "rho": by_chain(lambda: shape().rho),
-            }
-        ),
-        Lazy(
-            {
-                "mu": grid.mu,
-                "score": lambda: grid.score(cells, np.random.default_rng([seed, 4])),
-                "sigma": grid.sigma,
-                "rho": grid.rho,
-            }
-        ),
-        GridPrompts(cells, grid, population),
-        population,
-        closed,
-        {"quadrature_error": grid.error},
-        _warnings(counts, closed),
-        grid,
-    )
-
-
-def _fit_nuts(
-    counts: PromptCounts,
-    model: str,
-    priors: Priors,
-    seed: int,
-    chains: int,
-    draws: int,
-    progress: bool,
-) -> Fit:
-    from pcorrect.convergence import ess_bulk, r_hat
-    from pcorrect.engines import nuts
-
-    path = nuts.program_path(_PROGRAM.get(model, model))
-    result = nuts.sample(
-        path, counts, priors, chains=chains, draws=draws, seed=seed, progress=progress
-    )
-    values = dict(result.draws)
-    p = values.pop("p")
-    values.setdefault("rho", values["sigma"] ** 2 / (values["mu"] * (1 - values["mu"])))
-    values.setdefault("score", p.mean(axis=2))
-    scalars = {name: value for name, value in values.items() if value.ndim == 2}
-    main = [scalars[name] for name in PARAMETERS]
-    population = None
-    if "r" in scalars and model in _ENGINES:
-        nu = np.minimum(1 / np.ravel(scalars["r"]) ** 2 - 1, 1e8)
-        mu = np.ravel(scalars["mu"])
-        population = Population.beta(mu * nu, (1 - mu) * nu)
-    diagnostics = {
-        "r_hat": max(r_hat(x) for x in main),
-        "ess": min(ess_bulk(x) for x in main),
-        "divergences": float(result.n_divergences),
-    }
-    closed = moments(counts)
-    warnings = list(_warnings(counts, closed))
-    if result.n_divergences:
-        warnings.append(
-            f"{result.n_divergences} divergent transitions: the sampler missed part of the "
-            "posterior; use the exact engine, or a program with the p_i integrated out"
-        )
-    warnings += _convergence_warnings(diagnostics)
-    return Fit(
-        counts,
-        model,
-        "nuts",
-        priors,
-        seed,
-        scalars,
-        {name: Marginal.from_draws(scalars[name]) for name in PARAMETERS},
-        DrawnPrompts(p.reshape(-1, p.shape[2])),
-        lambda: population,
-        closed,
-        diagnostics,
-        tuple(warnings),
-        extra={name: value for name, value in values.items() if value.ndim > 2},
-    )
-
-
-def draw_score(shape: Shape, cells: Cells, rng: np.random.Generator) -> FloatArray:
-    """Draws of mean(p_i) under a Beta population, one per point of `shape`.
-
-    Prompt by prompt up to a thousand prompts, normally with the exact mean and variance beyond.
-    """
-    if len(cells.of_prompt) > 1000:
-        mean, variance = score_moments(cells, shape)
-        normal = rng.standard_normal(len(mean))
-        return np.asarray(np.clip(mean + np.sqrt(variance) * normal, 0.0, 1.0))
-    s, k = (x[cells.of_prompt] for x in (cells.n_correct, cells.n_generations))
-    return np.asarray(Population.beta(*shape.ab).draw_p(s, k, rng).mean(axis=1))
-
-
-def _start(closed: Moments) -> tuple[float, float]:
-    """A point (logit mu, logit r) near the mode, from the moments."""
-    mu = min(max(closed.mu or 0.5, 0.01), 0.99)
-    r = min(max((closed.sigma or 0.25) / np.sqrt(mu * (1 - mu)), 0.05), 0.95)
-    return float(np.log(mu / (1 - mu))), float(np.log(r / (1 - r)))
-
-
-def _warnings(counts: PromptCounts, closed: Moments) -> tuple[str, ...]:
-    """What a reader of the result has to know about the data."""
-    found = []
-    k = counts.n_generations
-    if not_identified(counts):
-        why = "k = 1 everywhere" if np.sum(k > 0) > 1 else "there is one prompt only"
-        found.append(f"sigma and rho are not identified: {why}; their posterior is the prior")
-        if np.all(k <= 1) and np.sum(k > 0) > 1:
-            found.append(
-                "score is not identified beyond mu at k = 1: its interval rests on the prior"
-            )
-    if empty := int(np.sum(k == 0)):
-        noun = "prompt has" if empty == 1 else "prompts have"
-        found.append(
-            f"{empty} {noun} no scored generation: not in the likelihood; p_i is the population's"
-        )
-    if closed.mu in (0.0, 1.0):
-        what = "correct" if closed.mu == 1 else "wrong"
-        found.append(
-            f"all generations are {what}: the moment SE of 0 is no answer, the posterior is"
-        )
-    return tuple(found)
+        return adapters.fit_gibbs(counts, model, priors, seed, chains, draws)
+    if model in ("inflated_beta", "logit_normal"):
+        return adapters.fit_family(counts, model, engine, priors, seed, chains, draws)
+    return adapters.fit_exact(counts, model, priors, seed, chains, draws)

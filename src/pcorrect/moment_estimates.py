@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
-from pcorrect.counts import PromptCounts
+from pcorrect.data import PromptCounts
 from pcorrect.errors import PcorrectError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pcorrect.cells import Cells
-from pcorrect.counts import PromptCounts, RowReport
+from pcorrect.data import PromptCounts, RowReport
 from pcorrect.engines.grid import GridPosterior
 from pcorrect.errors import DataError, PcorrectError
 from pcorrect.fitting import PARAMETERS, Fit

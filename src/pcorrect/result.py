@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pcorrect.counts import PromptCounts
+from pcorrect.data import PromptCounts
 from pcorrect.engines.grid import GridPosterior
 from pcorrect.marginal import FloatArray, Marginal
 from pcorrect.moment_estimates import Moments

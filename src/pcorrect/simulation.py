@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pcorrect.counts import PromptCounts
+from pcorrect.data import PromptCounts
 from pcorrect.errors import PcorrectError
 from pcorrect.marginal import FloatArray
 

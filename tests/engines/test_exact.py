@@ -6,7 +6,7 @@ from scipy import integrate, stats
 from scipy.special import betaln, expit
 
 from pcorrect.cells import Cells
-from pcorrect.counts import PromptCounts
+from pcorrect.data import PromptCounts
 from pcorrect.engines import exact
 from pcorrect.engines.exact import LogDensity, QuadratureError, grid_posterior
 from pcorrect.engines.grid import GridPosterior

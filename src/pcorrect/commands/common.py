@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pcorrect.counts import Counts, PromptCounts
+from pcorrect.data import Counts, PromptCounts
 from pcorrect.errors import ChoiceError, PcorrectError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""`pcorrect compare`: is llm a better than llm b, by how much, and how sure is that?"""
+"""`pcorrect compare`: whether llm a is better than llm b, by how much, and how sure that is."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from pcorrect.commands import common
 from pcorrect.comparison import PairedDifference, Suite, paired_difference, suite_difference
 from pcorrect.comparison.prompt_level import prompt_differences
-from pcorrect.counts import Counts
-from pcorrect.errors import ChoiceError, PcorrectError
+from pcorrect.data import Counts
+from pcorrect.errors import ChoiceError, DataError, PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL
 
 
@@ -74,35 +74,42 @@ def run(args: argparse.Namespace) -> int:
         raise PcorrectError(f"--csv writes one benchmark: choose by --benchmark, of {names}")
     results = []
     for table in tables:
-        results.append(paired_difference(table, a, b, **options))
+        try:
+            results.append(paired_difference(table, a, b, **options))
+        except (DataError, ChoiceError):
+            # one of several benchmarks: the suite says which were left out
+            if len(tables) == 1:
+                raise
     whole = None
-    if len(tables) > 1:
-        whole = suite_difference(tables, a, b, **{k: v for k, v in options.items() if k != "model"})
-    _show(args, tables, results, whole)
+    if not results:
+        raise DataError(f"no benchmark holds prompts that {a!r} and {b!r} share: see --unpaired")
+    if len(tables) > 1 and not args.unpaired:
+        del options["model"]
+        whole = suite_difference(tables, a, b, **options)
+    _show(args, results, whole)
     return 0
 
 
 def _show(
     args: argparse.Namespace,
-    tables: list[Counts],
     results: list[PairedDifference],
     whole: Suite | None,
 ) -> None:
     prompts = None
     if args.per_prompt or args.csv:
-        first = results[0]
         options = {name: getattr(args, name) for name in ("ci_prob", "model", "seed")}
-        prompts = [prompt_differences(table, first.a, first.b, **options) for table in tables]
+        prompts = [prompt_differences(result, **options) for result in results]
         if args.csv:
             common.write_text(args.csv, prompts[0].to_csv())
     if args.json:
         rows = [result.to_dict() for result in results]
         for row, table in zip(rows, prompts or [], strict=False):
             row["prompts"] = table.to_records()
-        if whole is None:
+        if whole is None and len(rows) == 1:
             common.say(common.to_json(rows[0]))
         else:
-            common.say(common.to_json({"results": rows, "suite": whole.to_dict()}))
+            suite = None if whole is None else whole.to_dict()
+            common.say(common.to_json({"results": rows, "suite": suite}))
         return
     for i, result in enumerate(results):
         for line in [*([""] if i else []), *block(result)]:
@@ -170,7 +177,7 @@ def block(result: PairedDifference) -> list[str]:
     lines += [
         "",
         f"  verdict on mu: {verdict(result)}",
-        f"  P({low:g} <= difference <= {high:g}) = {result.p_equivalent:.4f} of the whole posterior",
+        f"  P({low:g} <= difference <= {high:g}) = {result.p_equivalent:.4f}, whole posterior",
     ]
     if result.correlation is not None:
         value = result.correlation

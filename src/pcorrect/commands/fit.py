@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
+from pcorrect.adequacy.beta_shape import Adequacy, assess_beta
 from pcorrect.commands import common
+from pcorrect.commands.fit_text import block, prompt_lines, table
 from pcorrect.errors import PcorrectError
-from pcorrect.fitting import DEFAULT_MODEL, PARAMETERS, Fit, run_fit
+from pcorrect.fitting import DEFAULT_MODEL, Fit, run_fit
 from pcorrect.priors import Priors
 
 # More results than this are printed as a table with one row each.
@@ -81,22 +82,27 @@ def run(args: argparse.Namespace) -> int:
 
 def show(fits: list[Fit], args: argparse.Namespace) -> None:
     """Print fits as JSON, blocks or a table."""
+    shapes = [beta_shape(fit) for fit in fits]
     if args.json:
-        results = [result_json(f, args.ci_prob, args.ci_kind, args.per_prompt) for f in fits]
+        results = [
+            result_json(f, args.ci_prob, args.ci_kind, args.per_prompt)
+            | {"adequacy": None if shape is None else shape_json(shape)}
+            for f, shape in zip(fits, shapes, strict=True)
+        ]
         common.say(common.to_json({"results": results}))
         return
     if len(fits) <= _BLOCKS:
         for i, fit in enumerate(fits):
             if i:
                 common.say()
-            for line in block(fit, args.ci_prob, args.ci_kind):
+            for line in block(fit, args.ci_prob, args.ci_kind, shapes[i]):
                 common.say(line)
             if args.per_prompt:
                 common.say()
                 for line in prompt_lines(fit, args.ci_prob, args.ci_kind):
                     common.say(line)
     else:
-        for line in table(fits, args.ci_prob, args.ci_kind):
+        for line in table(fits, args.ci_prob, args.ci_kind, shapes):
             common.say(line)
         if args.per_prompt:
             for fit in fits:
@@ -105,6 +111,40 @@ def show(fits: list[Fit], args: argparse.Namespace) -> None:
                     common.say(line)
     if getattr(args, "output", None):
         common.say(f"\nsaved: {args.output}   (pcorrect summary {args.output})")
+
+
+def beta_shape(fit: Fit) -> Adequacy | None:
+    """How well a Beta describes the data; None for a program of the user's own."""
+    if fit.model.endswith(".py"):
+        return None
+    robust = fit.model == "dp_beta"
+    return assess_beta(
+        fit.counts,
+        robust=fit.population if robust else None,
+        alpha=fit.draws["alpha"] if robust else None,
+        priors=fit.priors,
+        grid=fit.grid,
+        seed=fit.seed,
+    )
+
+
+def shape_json(shape: Adequacy) -> dict[str, Any]:
+    """The entry ``adequacy`` of the JSON contract."""
+    names = (
+        "status",
+        "verdict",
+        "p_value",
+        "p_histogram",
+        "p_shift",
+        "shift",
+        "shift_se",
+        "elpd_diff",
+        "elpd_diff_se",
+        "alpha",
+        "alpha_lower",
+        "alpha_upper",
+    )
+    return {name: getattr(shape, name) for name in names}
 
 
 def _progress(items: list[Any], *, show: bool) -> Any:
@@ -175,130 +215,3 @@ def result_json(fit: Fit, ci_prob: float, ci_kind: Any, per_prompt: bool = False
             for i, prompt in enumerate(counts.prompt)
         ]
     return result
-
-
-def block(fit: Fit, ci_prob: float, ci_kind: Any) -> list[str]:
-    """The lines that describe one fit."""
-    counts, closed = fit.counts, fit.moments
-    k = counts.n_generations
-    width = f"k = {k.min()}" if k.min() == k.max() else f"k = {k.min()} to {k.max()}"
-    lines = [
-        f"{counts.llm} on {counts.benchmark}: {_count(len(counts.prompt), 'prompt')}, {width}",
-        "",
-        f"  {'':6}{'estimate':>9}  {f'{100 * ci_prob:g} % interval ({ci_kind})':<22}  question",
-    ]
-    for name, about in PARAMETERS.items():
-        if name in fit.not_identified:
-            lines.append(f"  {name:<6}{'-':>9}  {'not identified':<22}  {about}")
-            continue
-        marginal = fit.marginals[name]
-        low, high = (common.share(x) for x in marginal.interval(ci_prob, ci_kind))
-        lines.append(
-            f"  {name:<6}{common.share(marginal.mean):>9}  {f'{low} to {high}':<22}  {about}"
-        )
-    lines += ["", *_moment_lines(fit)]
-    lines.append(f"  {_engine_line(fit)}")
-    rows = counts.rows
-    out = "".join(f", {n} left out: {why}" for why, n in rows.left_out.items())
-    lines.append(f"  generations: {rows.read} read, {rows.used} used{out}")
-    lines += [f"  note: {note}" for note in rows.notes]
-    lines += [f"  warning: {text}" for text in (*closed.notes, *fit.warnings)]
-    return lines
-
-
-def _moment_lines(fit: Fit) -> list[str]:
-    closed = fit.moments
-    se_mu, se_score = (common.share(x) for x in (closed.se_mu, closed.se_score))
-    lines = [
-        f"  moments: mean {common.share(closed.mu)}; standard error {se_mu} for new prompts, "
-        f"{se_score} for these"
-    ]
-    if closed.within is not None and closed.between is not None:
-        parts = (closed.between, closed.within / closed.k)
-        total = sum(parts)
-        if total > 0:
-            lines.append(
-                f"  of the variance of mu: {parts[0] / total:.0%} between prompts (only more "
-                f"prompts help), {parts[1] / total:.0%} within (more generations help)"
-            )
-    return lines
-
-
-def _engine_line(fit: Fit) -> str:
-    found = fit.diagnostics
-    if "quadrature_error" in found:
-        quality = f"quadrature error {found['quadrature_error']:.0e} posterior sd"
-    else:
-        quality = ", ".join(
-            f"{name} {found[name]:.{digits}f}"
-            for name, digits in (("r_hat", 3), ("ess", 0), ("divergences", 0))
-            if name in found
-        )
-    return f"model {fit.model} by the {fit.engine} engine ({quality}), seed {fit.seed}"
-
-
-def table(fits: list[Fit], ci_prob: float, ci_kind: Any) -> list[str]:
-    """One row per fit, for many llms or benchmarks."""
-    level = f"{100 * ci_prob:g}% {ci_kind}"
-    head = ["llm", "benchmark", "n", "k", "mu", level, "score", level, "sigma", "moments", "SE"]
-    rows = [head]
-    for fit in fits:
-        counts, closed = fit.counts, fit.moments
-        k = counts.n_generations
-        row = [counts.llm, counts.benchmark, str(len(k))]
-        row.append(str(k.min()) if k.min() == k.max() else f"{k.min()}-{k.max()}")
-        for name in ("mu", "score"):
-            low, high = (common.share(x) for x in fit.marginals[name].interval(ci_prob, ci_kind))
-            row += [common.share(fit.marginals[name].mean), f"{low}-{high}"]
-        identified = "sigma" not in fit.not_identified
-        row.append(common.share(fit.marginals["sigma"].mean) if identified else "-")
-        row += [common.share(closed.mu), common.share(closed.se_mu)]
-        rows.append(row)
-    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-    lines = [
-        "  ".join(
-            text.ljust(w) if i < 2 else text.rjust(w)
-            for i, (text, w) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
-    lines += ["", "mu: new prompts like these; score: exactly these prompts"]
-    read = sum(f.counts.rows.read for f in fits)
-    used = sum(f.counts.rows.used for f in fits)
-    reasons: dict[str, int] = {}
-    for fit in fits:
-        for why, count in fit.counts.rows.left_out.items():
-            reasons[why] = reasons.get(why, 0) + count
-    out = "".join(f", {n} left out: {why}" for why, n in reasons.items())
-    lines.append(f"generations: {read} read, {used} used{out}")
-    lines.append(f"model {fits[0].model} by the {fits[0].engine} engine, seed {fits[0].seed}")
-    lines += [
-        f"note: {note}" for note in dict.fromkeys(n for f in fits for n in f.counts.rows.notes)
-    ]
-    for fit in fits:
-        for text in (*fit.moments.notes, *fit.warnings):
-            lines.append(f"warning: {fit.counts.llm} on {fit.counts.benchmark}: {text}")
-    return lines
-
-
-def prompt_lines(fit: Fit, ci_prob: float, ci_kind: Any) -> list[str]:
-    """One line per prompt."""
-    result = fit.prompts.table(ci_prob, ci_kind)
-    width = max(6, *(len(str(p)) for p in fit.counts.prompt))
-    lines = [f"  {'prompt':<{width}}  correct      p  {100 * ci_prob:g} % interval ({ci_kind})"]
-    for i, prompt in enumerate(fit.counts.prompt):
-        correct = f"{fit.counts.n_correct[i]}/{fit.counts.n_generations[i]}"
-        lines.append(
-            f"  {prompt!s:<{width}}  {correct:>7}  {result.mean[i]:.3f}  "
-            f"{result.lower[i]:.3f} to {result.upper[i]:.3f}"
-        )
-    return lines
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
-def output_path(text: str) -> Path:
-    """Path of an output file."""
-    return Path(text)

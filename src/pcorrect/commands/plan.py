@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from pcorrect.commands import common
 from pcorrect.errors import ChoiceError, PcorrectError
-from pcorrect.fitting import DEFAULT_MODEL, Fit, run_fit
+from pcorrect.fitting import DEFAULT_MODEL, run_fit
+from pcorrect.result import Fit
 
 if TYPE_CHECKING:
     from pcorrect.planning.allocation import Allocation
     from pcorrect.planning.pairs import PairVariances
     from pcorrect.planning.reports import Costs, PlanReport
-
-# More results than this are printed as a table with one row each.
-_BLOCKS = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,12 +34,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="near enough: the error exceeds what any k can give by this fraction (0.1)",
     )
     goals.add_argument("--target", type=float, metavar="H", help="wanted half-width of an interval")
+    goals.add_argument("--each", type=float, metavar="H", help="the same for single prompts")
+    goals.add_argument(
+        "--decide",
+        type=common.probability,
+        metavar="P",
+        help="settle on which side of P each prompt lies",
+    )
     goals.add_argument("--budget", type=float, metavar="X", help="best prompts and k for this cost")
     goals.add_argument(
         "--cost",
-        type=_pair,
         metavar="CP,CG",
-        help="cost of a prompt and of a generation, in any unit (0,1)",
+        help="cost of a prompt and of a generation, in any unit (0,1); CG may be 'tokens' or "
+        "'seconds', read from Inspect logs",
     )
     goals.add_argument("--max-prompts", type=common.positive_int, metavar="N", help="at hand")
     goals.add_argument(
@@ -63,10 +68,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     after.add_argument(
         "--strategy",
         choices=("neyman", "uniform", "undecided", "separate"),
-        help="what for: the score (neyman, default), a threshold, or --compare (separate)",
-    )
-    after.add_argument(
-        "--decide", type=common.probability, default=0.1, metavar="P", help="that threshold (0.1)"
+        help="what for: the score (neyman, default), --decide P (undecided; 0.1), or --compare "
+        "(separate)",
     )
     after.add_argument("-o", "--output", metavar="OUT", help="prompts and counts (.csv or .json)")
     group = parser.add_argument_group("model and output")
@@ -94,10 +97,14 @@ def run(args: argparse.Namespace) -> int:
     reports = [_report(fit, args) for fit in fits]
     pair = _pair_variances(fits, args) if args.compare else None
     allocation = _allocation(fits, args) if args.spend else None
+    from pcorrect.planning.tables import Output
+
+    found = Output(reports, pair, args.prob, args.ci_prob, args.k, allocation, args.output)
     if args.json:
-        _print_json(reports, pair, allocation, args)
-    else:
-        _print_text(reports, pair, allocation, args)
+        common.say(common.to_json(found.to_json()))
+        return 0
+    for line in found.lines():
+        common.say(line)
     return 0
 
 
@@ -132,6 +139,8 @@ def _report(fit: Fit, args: argparse.Namespace) -> PlanReport:
         k=args.k,
         of_floor=args.within,
         target=args.target,
+        each=args.each,
+        decide=args.decide,
         costs=_costs(args),
         ci_prob=args.ci_prob,
     )
@@ -144,8 +153,22 @@ def _costs(args: argparse.Namespace) -> Costs | None:
         if args.cost is not None:
             raise PcorrectError("--cost needs --budget X (best for it) or --target H (cheapest)")
         return None
-    prompt, generation = args.cost or (0.0, 1.0)
-    return Costs(args.budget, prompt, generation, args.max_prompts)
+    return Costs(args.budget, *_cost(args.cost, args.files), args.max_prompts)
+
+
+def _cost(text: str | None, files: list[str]) -> tuple[float, float]:
+    """Cost of a prompt and of a generation."""
+    if text is None:
+        return 0.0, 1.0
+    prompt, _, generation = (part.strip() for part in text.partition(","))
+    if generation in ("tokens", "seconds"):
+        from pcorrect.planning.usage import log_usage
+
+        generation = str(log_usage(files).cost(generation))
+    try:
+        return float(prompt), float(generation)
+    except ValueError:
+        raise PcorrectError(f"--cost {text}: write two numbers with a comma, such as 5,1") from None
 
 
 def _two(fits: list[Fit], args: argparse.Namespace) -> tuple[Fit, Fit]:
@@ -183,64 +206,11 @@ def _allocation(fits: list[Fit], args: argparse.Namespace) -> Allocation:
                 f"--spend: choose one by --llm and --benchmark (or two by --compare), of {names}",
                 names,
             )
-        found = next_prompts(fits[0], args.spend, strategy=strategy, threshold=args.decide)
+        found = next_prompts(fits[0], args.spend, strategy=strategy, threshold=args.decide or 0.1)
     if args.output:
         rows = json.dumps(found.rows(), indent=1) + "\n"
         common.write_text(args.output, rows if args.output.endswith(".json") else found.to_csv())
     return found
-
-
-def _print_json(
-    reports: list[PlanReport],
-    pair: PairVariances | None,
-    allocation: Allocation | None,
-    args: argparse.Namespace,
-) -> None:
-    from pcorrect.planning import tables as planned
-
-    out: dict[str, Any] = {"results": [report.to_json() for report in reports]}
-    if pair is not None:
-        out["comparison"] = planned.comparison_json(pair, args.prob, args.ci_prob, args.k)
-    if allocation is not None:
-        out["next"] = {
-            "strategy": allocation.strategy,
-            "unspent": allocation.unspent,
-            **allocation.expected,
-            "prompts": allocation.rows(),
-        }
-    common.say(common.to_json(out))
-
-
-def _print_text(
-    reports: list[PlanReport],
-    pair: PairVariances | None,
-    allocation: Allocation | None,
-    args: argparse.Namespace,
-) -> None:
-    from pcorrect.planning import tables as planned
-
-    if pair is not None:
-        for line in planned.comparison_lines(pair, args.prob, args.ci_prob, args.k):
-            common.say(line)
-        common.say()
-    for report in reports:
-        common.say(f"{report.name}: {report.verdict}" if len(reports) > 1 else report.verdict)
-    if len(reports) <= _BLOCKS:
-        for report in reports:
-            common.say()
-            for line in report.lines():
-                common.say(line)
-    else:
-        common.say()
-        for line in planned.overview(reports):
-            common.say(line)
-    common.say()
-    for line in planned.LEGEND:
-        common.say(line)
-    if allocation is not None:
-        common.say()
-        for line in planned.allocation_lines(allocation, args.output):
-            common.say(line)
 
 
 def _before_data(args: argparse.Namespace) -> int:
@@ -271,22 +241,14 @@ def _before_data(args: argparse.Namespace) -> int:
     return 0
 
 
-def _numbers(text: str, count: int) -> tuple[float, ...]:
+def _triple(text: str) -> tuple[float, ...]:
     try:
         values = tuple(float(part) for part in text.split(","))
     except ValueError:
         values = ()
-    if len(values) != count:
-        raise argparse.ArgumentTypeError(f"{text!r}: write {count} numbers with commas")
+    if len(values) != 3:
+        raise argparse.ArgumentTypeError(f"{text!r}: write three numbers with commas")
     return values
-
-
-def _pair(text: str) -> tuple[float, ...]:
-    return _numbers(text, 2)
-
-
-def _triple(text: str) -> tuple[float, ...]:
-    return _numbers(text, 3)
 
 
 def _whole_numbers(text: str) -> list[int]:

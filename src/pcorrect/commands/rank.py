@@ -96,7 +96,7 @@ def lines(result: Ranking, top: int | None = None) -> list[str]:
     told = int(result.told_apart.sum()) // 2
     out += [
         "",
-        "mu: new prompts like these; rank: expected, with its interval; at once: the ranks that hold",
+        "mu: new prompts like these; rank: expected, with its interval; at once: ranks that hold",
         f"for all llms together with probability {result.ci_prob:g}",
         f"{told} of {pairs} pairs can be told apart (any of these claims is wrong with probability "
         f"at most {1 - result.ci_prob:.2g})",

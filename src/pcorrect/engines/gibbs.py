@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pcorrect.cells import Cells
-from pcorrect.engines.gibbs_diagnostics import ess, r_hat
+from pcorrect.convergence import ess_bulk, r_hat
 from pcorrect.engines.gibbs_start import start_chains
-from pcorrect.engines.gibbs_state import Chains, FloatArray
+from pcorrect.engines.gibbs_ladder import Ladder, thinned
+from pcorrect.engines.gibbs_pieces import FloatArray, IntArray
 from pcorrect.populations.population import Population
 from pcorrect.priors import Priors
-
-IntArray = NDArray[np.int64]
 
 STICKS = 32
 
@@ -57,16 +55,16 @@ def sample(
     used = Cells(
         cells.n_correct[seen], cells.n_generations[seen], cells.n_prompts[seen], cells.of_prompt
     )
-    state = start_chains(used, priors, rng, chains, sticks)
-    for i in range(warmup):
-        state.adapting = 2.0 / np.sqrt(i + 1.0)
-        state.sweep()
-    state.adapting = 0.0
+    ladder = start_chains(
+        used, priors, rng, thinned(used.n_prompts), groups=chains, sticks=sticks
+    )
     trace = _Trace(chains, draws, sticks, len(used.n_prompts))
-    for i in range(draws):
-        for _ in range(thin):
-            state.sweep()
-        trace.record(i, state)
+    for i in range(warmup + draws * thin):
+        ladder.adapting = 2.0 / np.sqrt(i + 1.0) if i < warmup else 0.0
+        ladder.sweep()
+        kept, between = divmod(i - warmup, thin)
+        if kept >= 0 and between == thin - 1:
+            trace.record(kept, ladder)
     population = trace.population()
     score = trace.score(used, population, int(cells.n_prompts[~seen].sum()), rng)
     shape = (chains, draws)
@@ -81,7 +79,7 @@ def sample(
         trace.alpha,
         watched["score"],
         {name: r_hat(x) for name, x in watched.items()},
-        {name: ess(x) for name, x in watched.items()},
+        {name: ess_bulk(x) for name, x in watched.items()},
     )
 
 
@@ -95,13 +93,14 @@ class _Trace:
         self.atom = np.empty((*shape, sticks))
         self.rest = np.empty((*shape, cells), dtype=np.int64)
 
-    def record(self, i: int, state: Chains) -> None:
-        self.a[:, i], self.b[:, i] = state.a, state.b
-        self.alpha[:, i] = np.exp(state.log_alpha)
-        self.weight[:, i] = np.exp(state.log_weights())
-        self.atom[:, i] = np.exp(state.log_phi)
-        self.in_atoms[:, i] = np.sum(state.taken[0] * self.atom[:, i], axis=1)
-        self.rest[:, i] = state.rest
+    def record(self, i: int, state: Ladder) -> None:
+        c = state.real()
+        self.a[:, i], self.b[:, i] = state.a[c], state.b[c]
+        self.alpha[:, i] = np.exp(state.log_alpha[c])
+        self.weight[:, i] = np.exp(state.log_w[c])
+        self.atom[:, i] = np.exp(state.log_phi[c])
+        self.in_atoms[:, i] = np.sum(state.taken[0, c] * self.atom[:, i], axis=1)
+        self.rest[:, i] = state.rest[c]
 
     def population(self) -> Population:
         flat = self.weight.reshape(-1, self.weight.shape[2])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logit
 
 from pcorrect.cells import Cells
-from pcorrect.engines.gibbs_state import Chains, FloatArray, beta_parameters, log_beta_draw
+from pcorrect.engines.gibbs_ladder import Ladder
+from pcorrect.engines.gibbs_pieces import FloatArray, IntArray, beta_parameters, log_beta_draw
 from pcorrect.priors import Priors
 
 
@@ -43,25 +43,41 @@ def moment_fit(cells: Cells) -> tuple[float, float]:
 
 
 def start_chains(
-    cells: Cells, priors: Priors, rng: np.random.Generator, chains: int, sticks: int
-) -> Chains:
-    """Even chains start at the Beta with large alpha, odd ones at free atoms with small alpha."""
-    free = np.arange(chains) % 2 == 1
+    cells: Cells,
+    priors: Priors,
+    rng: np.random.Generator,
+    n: IntArray,
+    *,
+    groups: int,
+    sticks: int,
+) -> Ladder:
+    """Even groups start at the Beta with large alpha, odd ones at free atoms with small alpha.
+
+    Parameters
+    ----------
+    cells : Cells
+        Without pairs of k = 0.
+    n : ndarray of int, shape (levels, M)
+        Counts of each level, see `Ladder.set_levels`.
+    groups, sticks : int
+        Size of the chains.
+    """
+    chains = groups * len(n)
+    free = np.arange(chains) // len(n) % 2 == 1
     low, high = np.log(np.array(priors.alpha))
-    spot = rng.uniform(0.1, 0.4, chains)
-    log_alpha = np.where(free, low + spot * (high - low) / 2, high - spot * (high - low) / 2)
+    distance = rng.uniform(0.05, 0.2, chains) * (high - low)
+    log_alpha = np.where(free, low + distance, high - distance)
     at = moment_fit(cells)
-    logit_m = at[0] + 0.3 * rng.standard_normal(chains)
-    logit_r = at[1] + 0.3 * rng.standard_normal(chains)
+    base = at[0] + 0.3 * rng.standard_normal(chains), at[1] + 0.3 * rng.standard_normal(chains)
     shape = (chains, sticks)
     alpha = np.broadcast_to(np.exp(log_alpha)[:, None], shape)
     log_v, log_1v = log_beta_draw(np.ones(shape), alpha, rng)
-    a, b = (np.broadcast_to(x[:, None], shape) for x in beta_parameters(logit_m, logit_r))
+    a, b = (np.broadcast_to(x[:, None], shape) for x in beta_parameters(*base))
     log_phi, log_1phi = log_beta_draw(a, b, rng)
     weight, phi = nonparametric_fit(cells, sticks)
     v = np.clip(weight / (1 - np.cumsum(weight) + weight), 1e-9, 1 - 1e-3)
     log_v[free], log_1v[free] = np.log(v), np.log1p(-v)
     log_phi[free], log_1phi[free] = np.log(phi), np.log1p(-phi)
-    return Chains(
-        cells, priors, rng, (logit_m, logit_r), log_alpha, (log_v, log_1v), (log_phi, log_1phi)
-    )
+    ladder = Ladder(cells, priors, rng, base, log_alpha, (log_v, log_1v), (log_phi, log_1phi))
+    ladder.set_levels(n)
+    return ladder

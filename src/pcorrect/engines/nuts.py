@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pcorrect.counts import PromptCounts
+from pcorrect.data import PromptCounts
 from pcorrect.errors import PcorrectError
 from pcorrect.marginal import FloatArray
 from pcorrect.priors import Priors

@@ -8,78 +8,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pcorrect.errors import DataError
+from pcorrect.readers.names import KEYS, NAMES, OPTIONAL, SERIES, TEXTS, snake
+from pcorrect.readers.refusal import NotResults
 
 ColumnMap = Mapping[str, "str | Sequence[str] | None"]
-
-# Our name -> tiers of their names. The first tier with a match decides; two matches inside a tier
-# are ambiguous. Names are compared in snake case.
-NAMES: dict[str, tuple[str, ...]] = {
-    "llm": (
-        "llm llm_name",
-        "model model_name",
-        "model_id model_key language_model llm_id",
-        "engine system provider",
-    ),
-    "benchmark": ("benchmark benchmark_name", "dataset dataset_name task task_name eval eval_name"),
-    "prompt": (
-        "prompt_id promptid",
-        "prompt question_id doc_id problem_id item_id instance_id example_id task_id qid prompt_idx"
-        " question_idx problem_idx",
-        "sample_id test_id uid",
-        "id",
-        "question problem item idx index",
-    ),
-    "generation": (
-        "generation generation_id generation_idx generation_index gen gen_id gen_idx",
-        "epoch run run_id trial trial_id attempt attempt_id repeat repetition replicate rollout"
-        " rollout_id iteration epoch_id completion_id completion_idx sample sample_idx"
-        " sample_index",
-        "iter try seed rep",
-    ),
-    "correct": (
-        "correct is_correct iscorrect correctness",
-        "score passed pass is_pass acc accuracy exact_match success resolved",
-        "result outcome value grade verdict",
-    ),
-    "n_correct": (
-        "n_correct num_correct number_correct correct_count count_correct n_pass n_passed"
-        " num_passed num_pass",
-        "c n_success n_successes successes num_success",
-    ),
-    "n_generations": (
-        "n_generations num_generations n_gens n_gen",
-        "n n_samples num_samples n_total num_total n_trials num_trials n_attempts n_epochs n_runs",
-        "k total trials attempts count epochs runs",
-    ),
-    "scores": ("scores", "corrects outcomes results grades generations correct_list score_list"),
-    "answer": (
-        "answer",
-        "extracted_answer parsed_answer prediction predicted pred model_answer llm_answer",
-        "response output completion generated_text model_output",
-    ),
-    "target": (
-        "target",
-        "gold reference ground_truth correct_answer expected expected_answer gold_answer label"
-        " target_option reference_answer",
-    ),
-    "group": ("group group_id", "subtask subject category topic domain subset"),
-}
-SINGLE = frozenset(NAMES)
-KEYS = (*NAMES, "generations")
-# Where two names fit equally, these are left unused with a note rather than refused: no count
-# depends on them.
-OPTIONAL = frozenset({"answer", "target", "group"})
-
-_RUN = (
-    "gen generation run epoch sample trial attempt rep repeat repetition replicate seed try rollout"
-    " iter iteration"
-).replace(" ", "|")
-_SCORE = "score|correct|is_correct|passed|result|outcome"
-_TEXT = "answer|response|output|completion|prediction|text|extracted_answer"
-_WIDE = re.compile(
-    rf"(?P<stem>(?:(?:{_SCORE}|{_TEXT})_?)?(?:(?:{_RUN})_?)?)(?P<i>\d+)"
-    rf"(?:_(?P<tail>{_SCORE}|{_TEXT}))?"
-)
 
 Form = Literal["long", "wide", "counts", "packed"]
 
@@ -104,13 +36,6 @@ class Layout:
     wide: tuple[tuple[int, int], ...] = ()
     wide_answers: Mapping[int, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-
-
-def snake(name: str) -> str:
-    """Column name for comparison: no BOM or outer space, snake case."""
-    name = name.strip("\ufeff \t\r\n\"'")
-    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
-    return re.sub(r"[\s.\-]+", "_", name).lower()
 
 
 def resolve(names: Sequence[str], given: ColumnMap, where: str) -> Layout:
@@ -222,14 +147,16 @@ class _Resolver:
     def series(self, wanted: Callable[[str], bool]) -> list[tuple[int, int]]:
         stems: dict[str, list[tuple[int, int]]] = {}
         for position, key in enumerate(self.keys):
-            match = _WIDE.fullmatch(key)
+            match = SERIES.fullmatch(key)
             if match:
                 stem = match["stem"].rstrip("_") + "|" + (match["tail"] or "")
                 if wanted(stem):
                     stems.setdefault(stem, []).append((int(match["i"]), position))
-        # Columns named by a bare number are a pivoted table only as a run 0.. or 1..
+        # Columns named by bare numbers are a pivoted table only as a run 0.. or 1.. beside a column
+        # of prompts; else they are the first row of a table without a header.
         bare = sorted(i for i, _ in stems.get("|", []))
-        if bare and (len(bare) < 2 or bare not in (_run(0, bare), _run(1, bare))):
+        runs = len(bare) > 1 and bare in (_run(0, bare), _run(1, bare))
+        if bare and not (runs and self.find("prompt")):
             del stems["|"]
         if len(stems) > 1:
             shown = [self.names[columns[0][1]] for columns in stems.values()]
@@ -264,15 +191,26 @@ class _Resolver:
                 f"{self.where}: the scores could be in any of {shown}; choose by a column map: "
                 "correct=…, n_correct=… with n_generations=…, or generations=[…]"
             )
+        scores = found["scores"]
+        if scores and scores[0][0] == 0 and correct and not flag:
+            shown = [self.names[correct[0][1]], self.names[scores[0][1]]]
+            raise DataError(
+                f"{self.where}: the scores could be in any of {shown}; choose by a column map: "
+                f"correct={shown[0]} or scores={shown[1]}"
+            )
         if counts:
             return "counts"
         if wide:
             return "wide"
-        if flag and found["n_generations"] and self.names:
+        if correct and found["n_generations"] and not found["generation"]:
             total = self.names[found["n_generations"][0][1]]
             name = self.names[correct[0][1]]
-            self.notes.append(f"column {total!r} is not used: {name!r} is read as one generation")
-        if found["scores"] and not correct:
+            raise DataError(
+                f"{self.where}: beside {total!r}, {name!r} may be a count or one generation; "
+                f"choose by a column map: n_correct={name} and n_generations={total}, or "
+                f"correct={name}"
+            )
+        if scores and not correct:
             return "packed"
         return "long"
 
@@ -283,7 +221,7 @@ class _Resolver:
         for name in need:
             if name not in at:
                 known = ", ".join(" ".join(NAMES[name]).split()[:8])
-                raise DataError(
+                raise NotResults(
                     f"{self.where}: no column for {name!r} (known names: {known}, …); "
                     f"{self.found()}; give one by a column map, such as {name}=THEIR_NAME"
                 )
@@ -300,7 +238,7 @@ class _Resolver:
 def _is_score(stem: str) -> bool:
     head, tail = stem.split("|")
     words = f"{head}_{tail}"
-    return not any(word in words for word in _TEXT.split("|"))
+    return not any(word in words for word in TEXTS.split("|"))
 
 
 def _is_text(stem: str) -> bool:

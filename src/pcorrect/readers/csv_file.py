@@ -9,16 +9,22 @@ from __future__ import annotations
 import csv
 import glob
 import io
+import re
+from itertools import islice
 from pathlib import Path
 
 import duckdb
 
+from pcorrect import duck
 from pcorrect.errors import DataError
-from pcorrect.readers import duck, files
-from pcorrect.readers.parts import Source
+from pcorrect.parts import Source
+from pcorrect.readers import files
 from pcorrect.readers.tables import RawTable
 
 DELIMITERS = ",\t;|"
+ROWS_SEEN = 50
+# Excel's own first line, which names the delimiter of the rest.
+_SEPARATOR_LINE = re.compile('\ufeff?"?sep=(.)"?\r?\n')
 # Below this size the rows are kept in the engine, so that a file is parsed once; above, each
 # pass streams over the file.
 KEPT = 64 << 20
@@ -37,8 +43,10 @@ def read_csv(con: duckdb.DuckDBPyConnection, source: Source, path: Path) -> RawT
     packing = files.compression(path)
     if packing == "zstd":
         files.check_zstd(path)
-    if files.encoding(first) in ("utf-8", "utf-8-sig") and packing in (None, "gzip", "zstd"):
-        names, delimiter = _header(_sample(first), source.name)
+    start = _start(first)
+    plain = files.encoding(first) in ("utf-8", "utf-8-sig") and not _SEPARATOR_LINE.match(start)
+    if plain and packing in (None, "gzip", "zstd"):
+        names, delimiter = _header(start, source.name)
         try:
             return _engine(con, source, path, names, delimiter, packing)
         except duckdb.Error:
@@ -66,7 +74,7 @@ def _engine(
     query = f"SELECT *, row_number() OVER () AS row FROM {scan}"
     kind = "TABLE" if path.stat().st_size * (8 if packing else 1) < KEPT else "VIEW"
     con.execute(f"CREATE TEMP {kind} {view} AS {query}")
-    return RawTable(source, view, names, ["VARCHAR"] * len(names))
+    return RawTable(source, view, names, ["VARCHAR"] * len(names), all_text=True)
 
 
 def _python(con: duckdb.DuckDBPyConnection, source: Source, path: Path) -> RawTable:
@@ -76,6 +84,7 @@ def _python(con: duckdb.DuckDBPyConnection, source: Source, path: Path) -> RawTa
             text, note = files.decode(file.read())
     except (*files.DAMAGE, OSError) as error:
         raise files.damaged(path, error) from error
+    text = _SEPARATOR_LINE.sub("", text, count=1)
     names, delimiter = _header(text[: files.HEAD], source.name)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows: list[list[str]] = []
@@ -97,26 +106,43 @@ def _python(con: duckdb.DuckDBPyConnection, source: Source, path: Path) -> RawTa
     numbers = {"row": ("BIGINT", list(range(1, len(rows) + 1)))}
     duck.store(con, view, {**table, **numbers})
     notes = (note,) if note else ()
-    return RawTable(source, view, names, ["VARCHAR"] * len(names), notes=notes)
+    kinds = ["VARCHAR"] * len(names)
+    return RawTable(source, view, names, kinds, notes=notes, all_text=True, protected=True)
 
 
-def _sample(first: bytes) -> str:
+def _start(first: bytes) -> str:
     return first.decode("utf-8", errors="replace").removeprefix("\ufeff")
 
 
 def _header(text: str, where: str) -> tuple[list[str], str]:
-    """Column names and delimiter, from the first line."""
+    """Column names and delimiter, from the first lines.
+
+    The right delimiter splits the rows as it splits the header; of several, it splits most.
+    """
     text = text.removeprefix("\ufeff")
     if not text.strip("\r\n\t ;,|\x00"):
         raise DataError(f"{where}: the file is empty")
-    best: tuple[list[str], str] = ([], ",")
+    best: tuple[float, int, list[str], str] = (-1.0, 0, [], ",")
     for delimiter in DELIMITERS:
-        try:
-            fields = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
-        except (csv.Error, StopIteration):
+        rows = _first_rows(text, delimiter)
+        if not rows or not rows[0]:
             continue
-        if len(fields) > len(best[0]):
-            best = fields, delimiter
-    if not best[0]:
+        alike = sum(len(row) == len(rows[0]) for row in rows) / len(rows)
+        rank = alike if len(rows[0]) > 1 else -0.5
+        if (rank, len(rows[0])) > best[:2]:
+            best = rank, len(rows[0]), rows[0], delimiter
+    if not best[2]:
         raise DataError(f"{where}: the first line is blank; it must hold the column names")
-    return best
+    return best[2:]
+
+
+def _first_rows(text: str, delimiter: str) -> list[list[str]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    rows: list[list[str]] = []
+    try:
+        rows = list(islice(reader, ROWS_SEEN + 1))
+    except csv.Error:
+        return rows
+    # The last row may be cut where the text ends.
+    whole = rows[:-1] if len(rows) > 1 and not text.endswith(("\n", "\r")) else rows
+    return [row for i, row in enumerate(whole) if row or i == 0]

@@ -5,15 +5,18 @@ from __future__ import annotations
 import glob
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import duckdb
 
+from pcorrect import duck
 from pcorrect.errors import DataError
-from pcorrect.readers import duck, files
-from pcorrect.readers.columns import ColumnMap, snake
-from pcorrect.readers.parts import Source
+from pcorrect.parts import Source
+from pcorrect.readers import files
+from pcorrect.readers.columns import ColumnMap
+from pcorrect.readers.names import NAMES, snake
+from pcorrect.readers.refusal import NotResults
 from pcorrect.readers.tables import RawTable
 from pcorrect.readers.values import as_text
 
@@ -46,7 +49,7 @@ def read_jsonl(
     return table_of(con, source, list(records(path, source.name)), columns, "line")
 
 
-def records(path: Path, where: str) -> Iterator[Record]:
+def records(path: Path, where: str) -> Generator[Record]:
     """Objects of a JSONL file, one by one.
 
     Raises
@@ -57,9 +60,9 @@ def records(path: Path, where: str) -> Iterator[Record]:
     try:
         with files.open_bytes(path) as file:
             if files.encoding(files.head(path)) not in ("utf-8", "utf-8-sig"):
-                lines: Iterator[str] = iter(files.decode(file.read())[0].splitlines())
+                lines: Iterator[str] = iter(text_of(file.read()).split("\n"))
             else:
-                lines = (line.decode("utf-8", errors="replace") for line in file)
+                lines = map(text_of, file)
             for number, line in enumerate(lines, 1):
                 text = line.removeprefix("\ufeff")
                 if _BLANK.fullmatch(text):
@@ -67,6 +70,17 @@ def records(path: Path, where: str) -> Iterator[Record]:
                 yield _record(text, f"{where}: line {number}")
     except (*files.DAMAGE, OSError) as error:
         raise files.damaged(path, error) from error
+
+
+def text_of(data: bytes) -> str:
+    """Text of JSON; what is not UTF-8 stays recognisable, as half a surrogate pair."""
+    name = files.encoding(data)
+    if name.startswith("utf-16"):
+        return data.decode(name, "replace")
+    try:
+        return data.decode(name, "surrogatepass")
+    except UnicodeDecodeError:
+        return data.decode(name, "surrogateescape")
 
 
 def _record(text: str, where: str) -> Record:
@@ -93,19 +107,19 @@ def table_of(
     """
     names = list(dict.fromkeys(key for row in rows for key in row))
     if not names:
-        raise DataError(f"{source.name}: the file is empty")
+        raise NotResults(f"{source.name}: there are no records")
     dotted = [name for name in _dotted(columns) if name not in names]
     view = f"json_{source.number}"
     table: dict[str, tuple[str, Sequence[object]]] = {}
     for i, name in enumerate([*names, *dotted]):
         values = [reach(row, name) if name in dotted else row.get(name) for row in rows]
-        if "id" in snake(name).split("_"):
-            _one_kind_of_id(name, values, source.name)
+        if is_id(name, columns):
+            unlike_ids(name, values, source.name)
         table[f"c{i}"] = ("VARCHAR", [as_text(value) for value in values])
     table["row"] = ("BIGINT", list(range(1, len(rows) + 1)))
     duck.store(con, view, table)
     names += dotted
-    return RawTable(source, view, names, ["VARCHAR"] * len(names), row_word)
+    return RawTable(source, view, names, ["VARCHAR"] * len(names), row_word, protected=True)
 
 
 def reach(row: object, name: str) -> object:
@@ -120,7 +134,20 @@ def _dotted(columns: ColumnMap) -> list[str]:
     return [name for group in wanted for name in group if "." in name]
 
 
-def _one_kind_of_id(name: str, values: Sequence[object], where: str) -> None:
+def is_id(name: str, columns: ColumnMap) -> bool:
+    """Whether a column may hold the ids of prompts."""
+    return columns.get("prompt") == name or snake(name) in " ".join(NAMES["prompt"]).split()
+
+
+def unlike_ids(name: str, values: Iterable[object], where: str) -> None:
+    """Raise an error if a column of ids holds a number and the same as text.
+
+    Raises
+    ------
+    DataError
+        Two prompts would have one name.
+    """
+    values = list(values)
     texts = {value for value in values if isinstance(value, str)}
     numbers = {value for value in values if isinstance(value, int | float)}
     clash = [n for n in numbers if str(n) in texts]
@@ -163,10 +190,11 @@ def _engine(
         f"CREATE TEMP VIEW {view} AS SELECT {cells}, row_number() OVER () AS row FROM {scan}"
     )
     for i, name in enumerate(names):
-        if "id" in snake(name).split("_"):
+        if is_id(name, columns):
+            pointer = duck.literal(pointers[i])
             both = con.execute(
-                f"SELECT v FROM (SELECT DISTINCT json_extract_string(json, {duck.literal(pointers[i])}) "
-                f"AS v, json_type(json, {duck.literal(pointers[i])}) = 'VARCHAR' AS t FROM {scan}) "
+                f"SELECT v FROM (SELECT DISTINCT json_extract_string(json, {pointer}) AS v, "
+                f"json_type(json, {pointer}) = 'VARCHAR' AS t FROM {scan}) "
                 "WHERE v IS NOT NULL GROUP BY v HAVING count(*) > 1 LIMIT 1"
             ).fetchall()
             if both:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from pcorrect.errors import DataError
-from pcorrect.readers.columns import KEYS, ColumnMap
-
-Errors = Literal["missing", "wrong"]
-DEFAULT_BENCHMARK = "benchmark"
+from pcorrect.parts import Errors, Selection
+from pcorrect.readers.columns import ColumnMap
+from pcorrect.readers.names import KEYS
 
 
 @dataclass(frozen=True)
@@ -44,8 +42,6 @@ class Options:
     texts: bool = False
 
     def __post_init__(self) -> None:
-        if self.errors not in ("missing", "wrong"):
-            raise DataError(f"errors must be 'missing' or 'wrong', not {self.errors!r}")
         if self.threshold is not None and not 0 < self.threshold <= 100:
             raise DataError(
                 f"threshold must lie in (0, 1] for scores in [0, 1], or in (1, 100] for scores in "
@@ -55,14 +51,40 @@ class Options:
         if unknown:
             raise DataError(f"column map: {unknown[0]!r} is not one of {sorted(KEYS)}")
 
+    @property
+    def selection(self) -> Selection:
+        """The part of the choices that the generations table applies."""
+        return Selection(self.llm, self.benchmark, self.errors)
 
-def names(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    @classmethod
+    def of(
+        cls,
+        columns: ColumnMap | None = None,
+        llm: str | Sequence[str] | None = None,
+        benchmark: str | Sequence[str] | None = None,
+        metric: str | None = None,
+        filter: str | None = None,
+        scorer: str | None = None,
+        errors: Errors = "missing",
+        threshold: float | None = None,
+        texts: bool = False,
+    ) -> Options:
+        """Options from the arguments of the public functions."""
+        return cls(
+            dict(columns or {}),
+            _names(llm),
+            _names(benchmark),
+            metric,
+            filter,
+            scorer,
+            errors,
+            threshold,
+            texts,
+        )
+
+
+def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:
     """One name, several or none as a tuple."""
     if value is None:
         return ()
     return (value,) if isinstance(value, str) else tuple(str(name) for name in value)
-
-
-def column_map(value: Mapping[str, str | Sequence[str] | None] | None) -> ColumnMap:
-    """Map of columns, empty where none was given."""
-    return dict(value or {})

@@ -12,12 +12,29 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-RIGHT = frozenset({"c", "correct", "yes", "y", "true", "t", "pass", "passed", "right", "success"})
-WRONG = frozenset(
-    {"i", "incorrect", "n", "no", "false", "f", "fail", "failed", "wrong", "failure", "noanswer"}
+RIGHT = frozenset(
+    ["c", "correct", "yes", "y", "true", "t", "pass", "passed", "right", "success", "✓", "✔", "✅"]
 )
-PARTIAL = frozenset({"p", "partial"})
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "#n/a", "<na>", "nat"})
+WRONG = frozenset(
+    [
+        "i",
+        "incorrect",
+        "n",
+        "no",
+        "noanswer",
+        "false",
+        "f",
+        "fail",
+        "failed",
+        "wrong",
+        "failure",
+        "✗",
+        "✘",
+        "❌",
+    ]
+)
+PARTIAL = frozenset({"p", "partial", "partially correct", "partially_correct"})
+MISSING = frozenset({"", *["na", "n/a", "nan", "null", "none", "#n/a", "<na>", "nat"]})
 
 # `float` also reads "1_0" and "infinity", which no results file means as a number.
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?(\s*%)?", re.IGNORECASE | re.ASCII)
@@ -147,10 +164,7 @@ def judge(values: Iterable[str], threshold: float | None = None) -> Verdict:
         wrong = {raw for raw, x in numbers.items() if x == 0}
         for raw in numbers.keys() - right - wrong:
             bad[raw] = _rule(numbers[raw], found)
-        if one == 100.0 and any(raw.strip().lower() in RIGHT for raw in right):
-            raise AssertionError("a word cannot be worth 100")
-    no_answer = sorted(raw for raw in wrong if raw.strip().lower() in {"n", "noanswer"})
-    if no_answer and threshold is None and _inspect_letters(numbers):
+    if any(raw.strip().lower() in {"n", "noanswer"} for raw in wrong) and _letters(numbers):
         notes.append("score 'N' (no answer) counts as wrong")
     return Verdict(frozenset(right), frozenset(wrong), frozenset(missing), bad, tuple(notes))
 
@@ -160,7 +174,8 @@ def scale_of(threshold: float) -> float:
     return 1.0 if threshold <= 1 else 100.0
 
 
-def _inspect_letters(numbers: Mapping[str, float]) -> bool:
+def _letters(numbers: Mapping[str, float]) -> bool:
+    """Whether N stands beside C, I and P, where it means no answer, not no."""
     words = {raw.strip().lower() for raw in numbers}
     return bool(words & {"c", "i", "p", "noanswer"}) or words <= {"n", "noanswer"}
 
@@ -170,6 +185,9 @@ def _rule(number: float, found: set[float]) -> str:
         return "partial credit is not right or wrong: choose a threshold (score >= threshold)"
     if 1 < number <= 100 and max(found) <= 100 and min(found) >= 0:
         if 1.0 in found:
-            return "the column holds 1 and larger scores, so its scale (0-1 or 0-100) is ambiguous"
+            return (
+                "the column holds 1 and larger scores, so its scale is ambiguous (0-1, 0-100, …): "
+                "choose a threshold"
+            )
         return "a 0-100 scale with partial credit: choose a threshold above 1, such as 100"
     return "outside the scale of scores (0 to 1)"

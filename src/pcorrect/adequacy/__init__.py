@@ -1,0 +1,1 @@
+"""Can the result be trusted? Shape of the population, exchangeable runs, k, priors."""

@@ -1,0 +1,1 @@
+"""Answers to clusters, consistency, the data map, and prompts whose key may be wrong."""

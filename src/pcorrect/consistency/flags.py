@@ -1,0 +1,297 @@
+"""Prompts whose key may be wrong, most suspect first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pcorrect.consistency import latent_truth
+from pcorrect.consistency.entropy import consistency
+from pcorrect.consistency.grouping import AnswerGroups, group_answers
+from pcorrect.consistency.votes import votes_from
+from pcorrect.errors import PcorrectError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FloatArray = NDArray[np.float64]
+FlagRule = Literal["latent", "paper"]
+
+
+@dataclass(frozen=True)
+class FlaggedPrompt:
+    """What is known about the key of one prompt.
+
+    Parameters
+    ----------
+    rank : int
+        1 is the most suspect.
+    benchmark, prompt, group : str
+    p_mislabelled : float or None
+        Probability that the prompt is faulty: its key is wrong, or it is unclear. None by the
+        paper's rule, which gives none.
+    p_wrong_key : float or None
+        Probability that the key is wrong and another answer is right.
+    p_correct : float or None
+        Mean share of correct generations over llms; None without a score.
+    consistency : float or None
+        S of the answers of all llms together, each llm weighing the same; None with fewer than two
+        answers.
+    key, rival : str or None
+        The key, where it is known, and the most likely other truth: of the answers given that are
+        not the key.
+    p_rival : float or None
+        Probability that the rival is the right answer.
+    rival_share : float
+        Share of the answers that are the rival, each llm weighing the same.
+    supporters : tuple of str
+        The llms whose most frequent answer is the rival.
+    n_llms, n_answers, no_answer : int
+        Llms that answered, generations with an answer, and generations without one.
+    flagged : bool
+        By the rule asked for.
+    """
+
+    rank: int
+    benchmark: str
+    prompt: str
+    group: str
+    p_mislabelled: float | None
+    p_wrong_key: float | None
+    p_correct: float | None
+    consistency: float | None
+    key: str | None
+    rival: str | None
+    p_rival: float | None
+    rival_share: float
+    supporters: tuple[str, ...]
+    n_llms: int
+    n_answers: int
+    no_answer: int
+    flagged: bool
+
+    @property
+    def support(self) -> int:
+        """Number of llms whose most frequent answer is the rival."""
+        return len(self.supporters)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields and `support`, as in the JSON output."""
+        return {**vars(self), "support": self.support, "supporters": list(self.supporters)}
+
+
+@dataclass(frozen=True)
+class Flags:
+    """Prompts ranked by suspicion.
+
+    Parameters
+    ----------
+    prompts : tuple of FlaggedPrompt
+        All prompts, most suspect first.
+    rule : {"latent", "paper"}
+    threshold : float
+        From which probability on a prompt is flagged.
+    groups : AnswerGroups
+    order : ndarray of int64, shape (n,)
+        Position in `groups` of each entry of `prompts`.
+    rival_row : ndarray of int64, shape (n,)
+        Row in `groups` of each prompt's rival, or -1; in the order of `groups`.
+    rate : mapping of str to float
+        Posterior mean of the share of faulty prompts in each group (empty by the paper's rule).
+    weight : mapping of str to float
+        How much each llm's answers tell, 1 on average (empty by the paper's rule).
+    """
+
+    prompts: tuple[FlaggedPrompt, ...]
+    rule: FlagRule
+    threshold: float
+    groups: AnswerGroups
+    order: NDArray[np.int64]
+    rival_row: NDArray[np.int64]
+    rate: Mapping[str, float]
+    weight: Mapping[str, float]
+
+    def __iter__(self) -> Iterator[FlaggedPrompt]:
+        return iter(self.prompts)
+
+    def __len__(self) -> int:
+        return len(self.prompts)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was decided about the input."""
+        return self.groups.notes
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per prompt, most suspect first."""
+        import pandas as pd
+
+        return pd.DataFrame([prompt.as_dict() for prompt in self.prompts])
+
+
+def flag_prompts(
+    data: object,
+    *,
+    rule: FlagRule = "latent",
+    threshold: float = 0.5,
+    p_max: float = 0.1,
+    s_min: float = -0.8,
+    prior: latent_truth.Prior | None = None,
+    **options: Any,
+) -> Flags:
+    """Rank prompts by the probability that their key is wrong or that they are unclear.
+
+    Parameters
+    ----------
+    data : Generations, Answers, AnswerGroups, path or paths
+        Results with answers, of one llm or (far better) of several.
+    rule : {"latent", "paper"}
+        "latent": the probability from a latent-truth model of all llms' answers
+        (`pcorrect.consistency.latent_truth`). "paper": prompts with a share of correct generations
+        of at most `p_max` and consistency of at least `s_min`, ranked by these two.
+    threshold : float
+        Prompts of at least this probability are flagged ("latent").
+    p_max, s_min : float
+        Of the paper's rule (natural logarithms).
+    prior : Prior, optional
+    **options
+        Of `group_answers`: equivalence, directed, decimal, extract, comparable.
+
+    Returns
+    -------
+    Flags
+
+    Raises
+    ------
+    PcorrectError
+        The rule or a bound is unknown, or the input has no answers.
+    """
+    if rule not in ("latent", "paper"):
+        raise PcorrectError(f"rule must be 'latent' or 'paper', got {rule!r}")
+    if not 0 < threshold <= 1:
+        raise PcorrectError(f"threshold must lie in (0, 1], got {threshold}")
+    groups = data if isinstance(data, AnswerGroups) else group_answers(data, **options)
+    share, s = pooled(groups)
+    with np.errstate(invalid="ignore"):
+        scored = groups.n_scored > 0
+        p_hat = np.where(scored, groups.n_correct / np.maximum(groups.n_scored, 1), 0.0)
+        p = p_hat.sum(axis=1) / np.where(scored.any(axis=1), scored.sum(axis=1), np.nan)
+    lowest = np.nan_to_num(p, nan=2.0)
+    agreed = np.nan_to_num(s, nan=-99.0)
+    if rule == "paper":
+        rival = _rivals(groups, share)
+        flagged = (lowest <= p_max + 1e-12) & (agreed >= s_min - 1e-12) & (rival >= 0)
+        order = np.lexsort((np.arange(len(p)), -agreed, lowest, ~flagged))
+        found = None
+        truth = np.zeros(len(share))
+    else:
+        votes, row = votes_from(groups)
+        found = latent_truth.fit(votes, prior)
+        truth = np.zeros(len(share))
+        truth[row[row >= 0]] = found.truth[row >= 0]
+        rival = _rivals(groups, share, truth)
+        flagged = found.faulty >= threshold
+        # Where the rivals of different llms cannot be matched the probabilities hardly differ.
+        by = found.faulty if groups.comparable else np.zeros(len(p))
+        order = np.lexsort((np.arange(len(p)), -agreed, lowest, -by))
+    first = np.searchsorted(groups.row_prompt, np.arange(len(p) + 1))
+    prompts = tuple(
+        _prompt(
+            groups, share, truth, rival, first, found, int(i), rank, p[i], s[i], bool(flagged[i])
+        )
+        for rank, i in enumerate(order, 1)
+    )
+    names = np.unique(groups.group.astype(str))
+    return Flags(
+        prompts,
+        rule,
+        threshold,
+        groups,
+        np.asarray(order, np.int64),
+        rival,
+        {} if found is None else dict(zip(names.tolist(), found.rate.tolist(), strict=True)),
+        {} if found is None else dict(zip(groups.llm.tolist(), found.weight.tolist(), strict=True)),
+    )
+
+
+def pooled(groups: AnswerGroups) -> tuple[FloatArray, FloatArray]:
+    """Share of each row over llms of equal weight, shape (H,), and S of each prompt, shape (n,).
+
+    Empty answers have share 0; S is NaN for prompts with fewer than two answers. Where answers of
+    different llms cannot be compared, S is the mean over llms.
+    """
+    answered = groups.answered
+    llms = np.maximum((answered > 0).sum(axis=1), 1)
+    share = groups.count / np.maximum(answered[groups.row_prompt], 1)
+    share = np.where(groups.row_empty, 0.0, share.sum(axis=1)) / llms[groups.row_prompt]
+    first = np.searchsorted(groups.row_prompt, np.arange(len(answered) + 1))
+    s = np.full(len(answered), np.nan)
+    for i in np.flatnonzero(answered.sum(axis=1) > 1):
+        here = slice(first[i], first[i + 1])
+        if groups.comparable:
+            s[i] = consistency(share[here])
+            continue
+        count = np.where(groups.row_empty[here, None], 0, groups.count[here])
+        own = [consistency(count[:, j]) for j in np.flatnonzero(answered[i] > 1)]
+        s[i] = np.mean(own) if own else np.nan
+    return share, s
+
+
+def _rivals(
+    groups: AnswerGroups, share: FloatArray, truth: FloatArray | None = None
+) -> NDArray[np.int64]:
+    """Row of each prompt's rival: the likeliest truth, then the most frequent answer, or -1."""
+    able = ~groups.row_empty & ~groups.row_key & groups.count.any(axis=1)
+    likely = share if truth is None else truth
+    rows = np.flatnonzero(able)
+    rows = rows[np.lexsort((rows, -share[rows], -likely[rows], groups.row_prompt[rows]))]
+    rival = np.full(len(groups.prompt), -1, np.int64)
+    prompt, first = np.unique(groups.row_prompt[rows], return_index=True)
+    rival[prompt] = rows[first]
+    return rival
+
+
+def _prompt(
+    groups: AnswerGroups,
+    share: FloatArray,
+    truth: FloatArray,
+    rival: NDArray[np.int64],
+    first: NDArray[np.int64],
+    found: latent_truth.LatentTruth | None,
+    i: int,
+    rank: int,
+    p: float,
+    s: float,
+    flagged: bool,
+) -> FlaggedPrompt:
+    here = np.arange(first[i], first[i + 1])
+    count = np.where(groups.row_empty[here, None], 0, groups.count[here])
+    key = here[groups.row_key[here]]
+    at = rival[i]
+    supporters: tuple[str, ...] = ()
+    if at >= 0:
+        top = (count[at - first[i]] == count.max(axis=0)) & (count.max(axis=0) > 0)
+        supporters = tuple(groups.llm[top].tolist())
+    return FlaggedPrompt(
+        rank=rank,
+        benchmark=groups.benchmark[i],
+        prompt=groups.prompt[i],
+        group=groups.group[i],
+        p_mislabelled=None if found is None else float(found.faulty[i]),
+        p_wrong_key=None if found is None else float(found.wrong_key[i]),
+        p_correct=None if np.isnan(p) else float(p),
+        consistency=None if np.isnan(s) else float(s),
+        key=groups.row_text[key[np.argmax(share[key])]] if len(key) else None,
+        rival=groups.row_text[at] if at >= 0 else None,
+        p_rival=None if found is None or at < 0 else float(truth[at]),
+        rival_share=float(share[at]) if at >= 0 else 0.0,
+        supporters=supporters,
+        n_llms=int((count.sum(axis=0) > 0).sum()),
+        n_answers=int(count.sum()),
+        no_answer=int(groups.count[here][groups.row_empty[here]].sum()),
+        flagged=flagged,
+    )

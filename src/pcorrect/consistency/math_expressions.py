@@ -1,0 +1,158 @@
+"""Which expressions are equal, by math-verify (the extra ``pcorrect[math]``) in worker processes.
+
+math-verify alone would merge too much: it reads ``5 cm`` as 5, ``1e3`` as 3e, ``x = 5`` as 5 and
+``X`` as ``x``. So it sees only what the cascade left as a formula, beside plain numbers, and two of
+these are compared only if they are of one shape: both or neither an equation or inequality, in the
+same kind of outer brackets, in the same variables.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pickle
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+from typing import Any
+
+from pcorrect.consistency import latex, texts
+from pcorrect.consistency.equivalence import Key
+from pcorrect.errors import PcorrectError
+
+_CHUNK = 200
+_MOST_WORKERS = 4
+_RELATION = re.compile(r"[=<>≤≥≠]")
+_NAME = re.compile(r"(?<![^\W\d_])[^\W\d_](?![^\W\d_])")
+_OUTER = {"(": ")", "[": "])", "{": "}", "|": "|"}
+
+Leaders = dict[Key, Key]
+
+
+def leaders(prompts: Sequence[Mapping[str, Key]]) -> list[Leaders]:
+    """Key -> the key that it is equal to and that stands for it, for each prompt.
+
+    Parameters
+    ----------
+    prompts : sequence of mapping of str to Key
+        Representative texts of one prompt's groups, and their keys by the cascade.
+
+    Raises
+    ------
+    PcorrectError
+        math-verify is not installed.
+    """
+    if importlib.util.find_spec("math_verify") is None:
+        raise PcorrectError(
+            "equivalence 'math' compares expressions with math-verify, which is not installed: "
+            "pip install 'pcorrect[math]', or use equivalence 'auto'"
+        )
+    wanted = [_pairs(known) for known in prompts]
+    pairs = sorted({pair for group in wanted for pair in group})
+    single = sorted({text for pair in pairs for text in pair})
+    parsed = dict(zip(single, _run("parse", single), strict=True))
+    pairs = [(a, b) for a, b in pairs if parsed[a] is not None and parsed[b] is not None]
+    verdicts = _run("pairs", [(parsed[a], parsed[b]) for a, b in pairs])
+    equal = {pair for pair, same in zip(pairs, verdicts, strict=True) if same}
+    return [
+        _components(known, [pair for pair in group if pair in equal])
+        for known, group in zip(prompts, wanted, strict=True)
+    ]
+
+
+def _pairs(known: Mapping[str, Key]) -> list[tuple[str, str]]:
+    """Pairs of cleaned texts to compare, each in code-point order."""
+    shapes: dict[tuple[object, ...], list[tuple[str, bool]]] = {}
+    for text, key in known.items():
+        number = key.rule == "number" and " " not in key.value
+        if number or (key.rule == "expression" and not _has_loose_comma(key.value)):
+            shapes.setdefault(_shape(text), []).append((texts.clean(text), number))
+    return [
+        (min(a, b), max(a, b))
+        for group in shapes.values()
+        for (a, a_number), (b, b_number) in combinations(group, 2)
+        if not (a_number and b_number) and a != b
+    ]
+
+
+def _shape(text: str) -> tuple[object, ...]:
+    plain = texts.clean(latex.plain(texts.clean(text))).replace(" ", "")
+    closing = _OUTER.get(plain[:1])
+    outer = plain[0] + plain[-1] if closing and plain[-1] in closing else ""
+    if outer == "()" and "," not in plain:
+        outer = ""  # brackets around a single expression, or around its factors
+    return bool(_RELATION.search(plain)), outer, frozenset(_NAME.findall(plain)) - {"π"}
+
+
+def _has_loose_comma(text: str) -> bool:
+    """Whether a comma separates several answers (``1, 2``), which math-verify takes for a set."""
+    depth = 0
+    for char in text:
+        depth += (char in "([{") - (char in ")]}")
+        if char == "," and depth == 0:
+            return True
+    return False
+
+
+def _components(known: Mapping[str, Key], equal: Sequence[tuple[str, str]]) -> Leaders:
+    key = {texts.clean(text): own for text, own in known.items()}
+    leader = {own: own for own in known.values()}
+
+    def find(own: Key) -> Key:
+        while leader[own] != own:
+            own = leader[own]
+        return own
+
+    for a, b in equal:
+        first, second = sorted((find(key[a]), find(key[b])))
+        leader[second] = first
+    return {own: find(own) for own in leader}
+
+
+def _run(what: str, items: Sequence[Any]) -> list[Any]:
+    """Let worker processes answer all items; what a worker cannot answer is None."""
+    chunks = [list(items[i : i + _CHUNK]) for i in range(0, len(items), _CHUNK)]
+    if not chunks:
+        return []
+    workers = min(_MOST_WORKERS, os.cpu_count() or 1, len(chunks))
+    with ThreadPoolExecutor(workers) as pool:
+        shares = pool.map(lambda k: _worker(what, chunks[k::workers]), range(workers))
+        answers: list[list[Any]] = [[] for _ in chunks]
+        for k, share in enumerate(shares):
+            answers[k::workers] = share
+    return [answer for chunk in answers for answer in chunk]
+
+
+def _worker(what: str, chunks: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    from pcorrect.consistency.math_worker import SECONDS
+
+    answers: list[list[Any]] = []
+    command = [sys.executable, "-m", "pcorrect.consistency.math_worker"]
+    process = None
+    for chunk in chunks:
+        if process is None or process.poll() is not None:
+            process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        # The worker limits every item itself; this ends one that hangs outside Python.
+        alarm = threading.Timer(60 + 3 * SECONDS * len(chunk), process.kill)
+        alarm.start()
+        try:
+            pickle.dump((what, chunk), process.stdin)
+            process.stdin.flush()
+            answers.append(pickle.load(process.stdout))
+        except (EOFError, BrokenPipeError, pickle.UnpicklingError):
+            answers.append([None] * len(chunk))
+        finally:
+            alarm.cancel()
+    if process is not None:
+        assert process.stdin is not None
+        process.stdin.close()
+        process.wait()
+    return answers

@@ -1,0 +1,165 @@
+"""After each batch: stop, or go on to which k? For one llm's interval or a comparison of two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri, stdtr
+
+from pcorrect.data import PromptCounts
+from pcorrect.errors import PcorrectError
+from pcorrect.planning.boundaries import boundary, information
+from pcorrect.planning.estimates import CI_PROB
+from pcorrect.planning.goals import MinimalK, minimal_k
+from pcorrect.planning.pairs import PairVariances, pair_variances
+from pcorrect.planning.variances import Source, as_fit, check_estimand
+from pcorrect.result import Fit
+
+# A goal is given up as out of reach below this posterior probability that some k reaches it.
+_HOPELESS = 0.05
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Advice after a batch of generations.
+
+    Parameters
+    ----------
+    stop : bool
+    reason : str
+        "reached", "out of reach", "as good as it gets", "no more generations", "decided" or
+        "go on"; `str` gives the sentence.
+    value, goal : float
+        What is compared: half-width now and wanted, or |z| now and its boundary.
+    next_k : int or None
+        Generations per prompt to go on to.
+    sentence : str
+    """
+
+    stop: bool
+    reason: str
+    value: float
+    goal: float
+    next_k: int | None
+    sentence: str
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def stopping(
+    source: Source,
+    *,
+    half_width: float,
+    estimand: str = "mu",
+    max_k: int | None = None,
+    ci_prob: float = CI_PROB,
+) -> Stop:
+    """Say whether the interval is narrow enough, or whether more generations can make it so.
+
+    Looking after every batch does no harm here: the width of the interval, not its place, decides
+    (see `simulate_width_rule` for the coverage that results).
+
+    Parameters
+    ----------
+    source : Fit, DataTree or PromptCounts
+    half_width : float
+        Half-width of the credible interval that is wanted.
+    estimand : {"mu", "score"}
+    max_k : int, optional
+        Generations per prompt that can be had.
+    ci_prob : float
+
+    Raises
+    ------
+    PcorrectError
+        A choice or number is out of range.
+    """
+    check_estimand(estimand)
+    fit = as_fit(source)
+    low, high = fit.marginals[estimand].interval(ci_prob)
+    now = (high - low) / 2
+    text = f"half-width {now:.4f} for {estimand}, wanted {half_width:g}"
+    k = int(fit.counts.n_generations.max())
+    if now <= half_width:
+        return Stop(True, "reached", now, half_width, None, f"stop: {text}")
+    if max_k is not None and k >= max_k:
+        return Stop(True, "no more generations", now, half_width, None, f"stop at k = {k}: {text}")
+    found = minimal_k(fit, half_width=half_width, estimand=estimand, ci_prob=ci_prob)
+    if found.unknown:
+        go = f"go on to k = {2 * k}: {text}; how far it is, is not in the data ({found.unknown})"
+        return Stop(False, "go on", now, half_width, 2 * k, go)
+    if found.reachable < _HOPELESS:
+        return Stop(True, "out of reach", now, half_width, None, f"stop: {text}. {found}")
+    near = minimal_k(fit) if estimand == "mu" else None
+    if near is not None and found.k is None and near.upper is not None and k >= near.upper:
+        return Stop(True, "as good as it gets", now, half_width, None, f"stop: {text}. {found}")
+    next_k = _next(found, k, max_k)
+    return Stop(False, "go on", now, half_width, next_k, f"go on to k = {next_k}: {text}")
+
+
+def _next(found: MinimalK, k: int, max_k: int | None) -> int:
+    """The k that should do, at least one more and at most twice as many as now."""
+    wanted = 2 * k if found.k is None else min(max(found.k, k + 1), 2 * k)
+    return wanted if max_k is None else min(wanted, max_k)
+
+
+def stopping_pair(
+    a: PromptCounts | Fit,
+    b: PromptCounts | Fit,
+    *,
+    looks: Sequence[int],
+    estimand: str = "mu",
+    level: float = 0.05,
+    seed: int = 0,
+) -> Stop:
+    """Say whether it is decided which of two llms is better.
+
+    Parameters
+    ----------
+    a, b : PromptCounts or Fit
+    looks : sequence of int
+        All k at which one looks, past and future, as planned at the outset. The critical value
+        makes up for looking that often, so that equal llms are told apart in `level` of all cases.
+    estimand : {"mu", "score"}
+    level : float
+    seed : int
+
+    Raises
+    ------
+    PcorrectError
+        The data do not tell the variances, or a choice is out of range.
+    """
+    check_estimand(estimand)
+    pair = pair_variances(a, b, seed=seed)
+    if pair.unknown:
+        raise PcorrectError(f"order of {pair.a!r} and {pair.b!r}: {pair.unknown}")
+    z = paired_z(pair, estimand)
+    times = information(
+        looks, between=float(pair.between.mean()), within=pair.within_here, estimand=estimand
+    )
+    critical = boundary(times, level)
+    better = pair.a if z > 0 else pair.b
+    text = f"|z| = {abs(z):.2f}, boundary {critical:.2f} for {len(times)} looks"
+    if abs(z) >= critical:
+        return Stop(True, "decided", abs(z), critical, None, f"stop: {better} is better ({text})")
+    later = [int(k) for k in looks if k > pair.k_used]
+    if not later:
+        end = f"stop: undecided after the last look ({text})"
+        return Stop(True, "no more generations", abs(z), critical, None, end)
+    return Stop(False, "go on", abs(z), critical, later[0], f"go on to k = {later[0]}: {text}")
+
+
+def paired_z(pair: PairVariances, estimand: str) -> float:
+    """Normal score of the paired difference (Student t for new prompts)."""
+    if estimand == "score":
+        return _ratio(pair.estimate, pair.se_score)
+    t = _ratio(pair.estimate, pair.se_mu)
+    # the lower tail keeps its digits where the upper one rounds to 1
+    return float(-np.sign(t) * ndtri(max(stdtr(pair.n_prompts - 1, -abs(t)), 1e-300)))
+
+
+def _ratio(value: float, se: float) -> float:
+    return value / se if se > 0 else float(np.sign(value)) * np.inf if value else 0.0

@@ -1,0 +1,235 @@
+r"""The two variances that decide about precision, as posterior draws.
+
+Between prompts :math:`B = \sigma^2`, within them
+:math:`W = E[p (1 - p)] = \mu - \mu^2 - \sigma^2`. With n prompts and k generations of each,
+
+.. math::
+
+    SE_\mu(k)^2 = (B + W / k) / n, \qquad SE_{score}(k)^2 = W_{here} / (n k)
+
+where :math:`W_{here}` is the mean of :math:`p_i (1 - p_i)` over exactly these prompts (Zhang, Cai &
+Chen 2025, arXiv 2502.08943, section 2; Miller 2024, arXiv 2411.00640, section 3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import gammaln, ndtri, stdtrit
+
+from pcorrect.cells import Cells
+from pcorrect.data import IntArray, PromptCounts
+from pcorrect.errors import PcorrectError
+from pcorrect.fitting import run_fit
+from pcorrect.marginal import FloatArray
+from pcorrect.moment_estimates import moments_from_table
+from pcorrect.planning.estimates import CI_PROB
+from pcorrect.populations.population import Population
+from pcorrect.result import Fit
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: What every function of this package takes: a fit, a saved result, or counts to be fitted.
+type Source = Fit | xr.DataTree | PromptCounts
+
+# Draws of one population are handled in blocks of about so many numbers.
+_BLOCK = 4_000_000
+
+
+@dataclass(frozen=True)
+class Variances:
+    """Posterior draws of both variances; one draw where they are assumed.
+
+    Parameters
+    ----------
+    n_prompts : int
+        Prompts with a scored generation, or that are planned.
+    mu, between, within, within_here : ndarray, shape (D,)
+        Mean of the population, B, W and W_here; within_here >= 0.
+    k_min, k_max : int
+        Generations per prompt behind the draws; 0 where they are assumed.
+    unknown : str
+        Why the split into between and within is not in the data; empty where it is.
+    """
+
+    n_prompts: int
+    mu: FloatArray
+    between: FloatArray
+    within: FloatArray
+    within_here: FloatArray
+    k_min: int = 0
+    k_max: int = 0
+    unknown: str = ""
+
+    @classmethod
+    def assume(cls, mu: float, sigma: float, n: int) -> Variances:
+        """Variances of a benchmark that has not been run.
+
+        Parameters
+        ----------
+        mu : float
+            Mean of the p_i, in (0, 1).
+        sigma : float
+            Their standard deviation, in [0, sqrt(mu (1 - mu))].
+        n : int
+            Prompts.
+
+        Raises
+        ------
+        PcorrectError
+            `mu`, `sigma` or `n` is out of range.
+        """
+        bound = np.sqrt(mu * (1 - mu)) if 0 < mu < 1 else np.nan
+        if not 0 <= sigma <= bound:
+            raise PcorrectError(
+                f"mu = {mu}, sigma = {sigma}: needs 0 < mu < 1 and "
+                f"0 <= sigma <= sqrt(mu (1 - mu)){'' if np.isnan(bound) else f' = {bound:.4g}'}"
+            )
+        if n < 1:
+            raise PcorrectError(f"n = {n}: needs at least one prompt")
+        within = np.array([mu - mu**2 - sigma**2])
+        return cls(int(n), np.array([float(mu)]), np.array([sigma**2]), within, within)
+
+    @classmethod
+    def from_table(cls, mu: float, se_mu: float, n: int, k: int) -> Variances:
+        """Variances behind a published mean and standard error (see `moments_from_table`)."""
+        closed = moments_from_table(mu, se_mu, n, k)
+        return cls.assume(mu, closed.sigma or 0.0, n)
+
+    @classmethod
+    def from_fit(cls, fit: Fit) -> Variances:
+        """Posterior draws from a fit, whatever its model."""
+        mu, sigma = (np.ravel(fit.draws[name]) for name in ("mu", "sigma"))
+        between = np.minimum(sigma**2, mu * (1 - mu))
+        k = fit.counts.n_generations
+        return cls(
+            int(np.sum(k > 0)),
+            mu,
+            between,
+            mu * (1 - mu) - between,
+            _within_here(fit, np.random.default_rng([fit.seed, 5])),
+            int(k[k > 0].min()),
+            int(k.max()),
+            unknown_split(fit.counts),
+        )
+
+    def se_mu(self, k: FloatArray | float, n: int | None = None) -> FloatArray:
+        """Standard error for new prompts, shape (D, *k.shape); ``k = inf`` is the floor."""
+        k = np.asarray(k, dtype=float)
+        b, w = (x.reshape(-1, *[1] * k.ndim) for x in (self.between, self.within))
+        return np.sqrt((b + w / k) / (n or self.n_prompts))
+
+    def se_score(self, k: FloatArray | float, n: int | None = None) -> FloatArray:
+        """Standard error for exactly these prompts, shape (D, *k.shape)."""
+        k = np.asarray(k, dtype=float)
+        return np.sqrt(self.within_here.reshape(-1, *[1] * k.ndim) / k / (n or self.n_prompts))
+
+    def factor(self, estimand: str, ci_prob: float = CI_PROB, n: int | None = None) -> float:
+        """Half-width of an interval over its standard error.
+
+        Student t with n - 1 degrees of freedom for "mu" (inf for one prompt), normal for "score":
+        what the posterior's intervals come to.
+        """
+        check_estimand(estimand)
+        n = n or self.n_prompts
+        tail = (1 + ci_prob) / 2
+        if estimand == "score":
+            return float(ndtri(tail))
+        return float(stdtrit(n - 1, tail)) if n > 1 else np.inf
+
+
+def variances(source: Source | Variances) -> Variances:
+    """Variances of anything that this package plans from."""
+    return source if isinstance(source, Variances) else Variances.from_fit(as_fit(source))
+
+
+def as_fit(source: Source) -> Fit:
+    """The fit behind a result; counts are fitted with the default model.
+
+    Raises
+    ------
+    PcorrectError
+        It is nothing of the kind.
+    """
+    if isinstance(source, Fit):
+        return source
+    if isinstance(source, PromptCounts):
+        return run_fit(source)
+    if hasattr(source, "children") and hasattr(source, "attrs"):
+        from pcorrect.posterior import from_datatree
+
+        return from_datatree(source)
+    raise PcorrectError(
+        f"cannot plan from a {type(source).__name__}: give the result of pcorrect.fit, counts of "
+        "one llm, or planning.Variances.assume(mu, sigma, n)"
+    )
+
+
+def check_estimand(estimand: str) -> None:
+    """Raise `PcorrectError` unless `estimand` is "mu" or "score"."""
+    if estimand not in ("mu", "score"):
+        raise PcorrectError(f"estimand must be 'mu' or 'score', got {estimand!r}")
+
+
+def unknown_split(counts: PromptCounts) -> str:
+    """Why the data do not split the variance into between and within; empty where they do."""
+    s, k = (x[counts.n_generations > 0] for x in (counts.n_correct, counts.n_generations))
+    if len(k) < 2:
+        return "there is one prompt only"
+    if k.max() < 2:
+        return "k = 1 everywhere"
+    if s.sum() == 0:
+        return "all generations are wrong"
+    if s.sum() == k.sum():
+        return "all generations are correct"
+    return ""
+
+
+def log_moment(population: Population, s: IntArray, f: IntArray) -> FloatArray:
+    """Log of E[p**s (1 - p)**f] under each draw of the population, shape (D, m).
+
+    The probability of a count without its binomial coefficient.
+    """
+    s, f = np.broadcast_arrays(s, f)
+    choose = gammaln(s + f + 1.0) - gammaln(s + 1.0) - gammaln(f + 1.0)
+    step = max(1, _BLOCK // (max(1, len(s)) * (population.atom.shape[1] + 1)))
+    index = np.arange(len(population))
+    blocks = [
+        population.take(index[i : i + step]).log_prob(s, s + f) for i in range(0, len(index), step)
+    ]
+    return np.asarray(np.concatenate(blocks) - choose)
+
+
+def conditional_moments(
+    population: Population, cells: Cells, powers: list[tuple[int, int]]
+) -> list[FloatArray]:
+    """E[p**a (1 - p)**b | s, k] under each draw, one array (D, m) per pair of `powers`."""
+    s, f = cells.n_correct, cells.n_generations - cells.n_correct
+    base = log_moment(population, s, f)
+    return [np.exp(log_moment(population, s + a, f + b) - base) for a, b in powers]
+
+
+def _within_here(fit: Fit, rng: np.random.Generator) -> FloatArray:
+    """Draws of mean(p_i (1 - p_i)) over the prompts with a scored generation, shape (D,).
+
+    Mean and variance given the population are exact; in between, 4 p (1 - p) is taken as a Beta.
+    """
+    scored = fit.counts.n_generations > 0
+    if fit.population is None:
+        p = fit.prompts.draws(rng)[:, scored]
+        return np.asarray(np.mean(p * (1 - p), axis=1))
+    cells = Cells.from_counts(fit.counts.n_correct[scored], fit.counts.n_generations[scored])
+    first, second = conditional_moments(fit.population, cells, [(1, 1), (2, 2)])
+    share = cells.n_prompts / cells.n_prompts.sum()
+    mean = 4 * first @ share
+    variance = 16 * (second - first**2) @ share / cells.n_prompts.sum()
+    nu = mean * (1 - mean) / np.maximum(variance, 1e-300) - 1
+    # A variance of (nearly) zero, an atom: the mean itself
+    sure = ~((nu > 1e-8) & (nu < 1e12))
+    nu = np.where(sure, 1.0, nu)
+    inside = np.clip(mean, 1e-12, 1 - 1e-12)
+    drawn = rng.beta(inside * nu, (1 - inside) * nu)
+    return np.where(sure, mean, drawn) / 4

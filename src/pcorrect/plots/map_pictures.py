@@ -1,0 +1,114 @@
+"""The data map: P(correct) against consistency, one point per prompt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pcorrect.plots import words
+from pcorrect.plots.axes import in_percent, linear
+from pcorrect.plots.fit_pictures import MU
+from pcorrect.plots.picture import Picture
+
+if TYPE_CHECKING:
+    from pcorrect.consistency.flags import FlaggedPrompt, Flags
+    from pcorrect.consistency.tables import PromptTable
+
+# Points are moved by up to this share of the axis, for equal ones to be seen.
+_JITTER = 0.008
+# Up to so many prompts have their intervals drawn.
+_INTERVALS = 150
+
+
+def map_picture(flags: Flags, name: str) -> Picture:
+    """P(correct) against consistency, with the prompts whose key may be wrong."""
+    shown = [
+        p for p in flags.prompts if p.p_correct is not None and p.consistency is not None
+    ]
+    x = np.array([p.p_correct for p in shown], dtype=float)
+    y = np.array([p.consistency for p in shown], dtype=float)
+    flagged = np.array([p.flagged for p in shown], dtype=bool)
+    picture = _empty(y, name)
+    if not shown:
+        return picture
+    x, y = _spread(x, y, picture)
+    picture.points(x[~flagged], y[~flagged], MU, "prompt")
+    rule = (
+        f"key may be wrong (P ≥ {flags.threshold:g})"
+        if flags.rule == "latent"
+        else "flagged by the paper's rule"
+    )
+    picture.points(x[flagged], y[flagged], 2, rule)
+    picture.say(x, y, [flag_text(p) for p in shown])
+    return picture
+
+
+def table_picture(table: PromptTable, name: str) -> Picture:
+    """The same from a data map with uncertainty, one point per row."""
+    rows: list[dict[str, Any]] = [
+        row
+        for row in table.rows()
+        if row["consistency"] is not None and row["p_mean"] is not None
+    ]
+    x = np.array([row["p_mean"] for row in rows], dtype=float)
+    y = np.array([row["consistency"] for row in rows], dtype=float)
+    picture = _empty(y, name)
+    if not rows:
+        return picture
+    few = len(rows) <= _INTERVALS
+    if few:
+        bounds = [
+            np.array([row[key] for row in rows], dtype=float) for key in ("p_lower", "p_upper")
+        ]
+        picture.segments_across(*bounds, y, 0, "95 % equal-tailed interval of p")
+    else:
+        x, y = _spread(x, y, picture)
+    picture.points(x, y, MU, "posterior mean of p" if few else "prompt")
+    picture.say(
+        x,
+        y,
+        [
+            f"{str(row['prompt'])[:60]}: p = {words.percent(row['p_mean'])} %, "
+            f"S = {row['consistency']:.2f}, most frequent answer {str(row['dominant'])[:40]!r}"
+            for row in rows
+        ],
+    )
+    return picture
+
+
+def flag_text(prompt: FlaggedPrompt) -> str:
+    """What is known about a prompt, in a line."""
+    text = f"{prompt.prompt[:60]}: {words.percent(prompt.p_correct)} % correct"
+    if prompt.consistency is not None:
+        text += f", S = {prompt.consistency:.2f}"
+    if prompt.p_mislabelled is not None:
+        text += f"; P(mislabelled) {words.equals(prompt.p_mislabelled)}"
+    if prompt.rival is not None:
+        text += (
+            f"; key {str(prompt.key)[:40]!r}, rival {prompt.rival[:40]!r} of "
+            f"{prompt.support} of {words.count(prompt.n_llms, 'llm')}"
+        )
+    return text
+
+
+def _empty(y: np.ndarray, name: str) -> Picture:
+    bottom = float(np.floor(2 * y.min(initial=-0.5)) / 2)
+    return Picture(
+        f"Data map: {name}",
+        linear([], "P(correct), %", in_percent, bounds=(-0.02, 1.02)),
+        linear([], "consistency S: 0 is one answer always", bounds=(bottom - 0.03, 0.03)),
+        "Suspect prompts lie at the top left: always the same answer, and never the key. Equal "
+        "points are moved apart a little.",
+        1.25,
+    )
+
+
+def _spread(x: np.ndarray, y: np.ndarray, picture: Picture) -> tuple[np.ndarray, np.ndarray]:
+    """Equal points moved apart."""
+    rng = np.random.default_rng(0)
+    moved = []
+    for value, axis in ((x, picture.x), (y, picture.y)):
+        step = _JITTER * (axis.high - axis.low)
+        moved.append(np.clip(value + rng.uniform(-step, step, len(value)), axis.low, axis.high))
+    return moved[0], moved[1]

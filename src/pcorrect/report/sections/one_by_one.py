@@ -1,0 +1,45 @@
+"""The charts of every fit, folded away, where there are many."""
+
+from __future__ import annotations
+
+from pcorrect.plots import words
+from pcorrect.report.fit_charts import density_chart, forest, rootogram
+from pcorrect.report.markup import Content, Markup, tag
+from pcorrect.report.material import Material
+from pcorrect.report.sections.enough import curve_chart
+
+
+def verdict(material: Material) -> list[Content]:
+    """Nothing to add."""
+    return []
+
+
+def build(material: Material) -> Markup | None:
+    """One folded block per fit."""
+    if material.inline:
+        return None
+    if not material.charts:
+        return tag(
+            "p",
+            f"{words.count(len(material.fits), 'fit')} are too many to draw one by one: report on "
+            "fewer llms or benchmarks for their charts.",
+        )
+    options = material.options
+    blocks = []
+    for fit, plan in zip(material.fits, material.plans, strict=True):
+        name = material.name(fit)
+        low, high = fit.marginals["mu"].interval(options.ci_prob, options.ci_kind)
+        charts = [
+            density_chart(fit, material),
+            rootogram(fit, material),
+            forest(fit, material),
+            curve_chart(plan, name),
+        ]
+        blocks.append(
+            tag(
+                "details",
+                tag("summary", name, " ", tag("small", f"mu {words.interval(low, high)} %")),
+                tag("div", charts, class_="charts"),
+            )
+        )
+    return tag("div", blocks, class_="folded")

@@ -1,0 +1,145 @@
+"""Numbers of generations that depend on the results are noticed, others pass at the nominal rate."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pcorrect import DataError, PromptCounts
+from pcorrect.adequacy.stopping import check_stopping, text_codes
+
+
+def until_varied(y):
+    """Prompts stop at the first outcome that differs from their first."""
+    differs = y != y[:, :1]
+    k = np.where(differs.any(axis=1), np.argmax(differs, axis=1) + 1, y.shape[1])
+    return np.where(np.arange(y.shape[1]) < k[:, None], y, -1)
+
+
+def until_right(y):
+    """Prompts stop at their first correct generation."""
+    k = np.where((y == 1).any(axis=1), np.argmax(y == 1, axis=1) + 1, y.shape[1])
+    return np.where(np.arange(y.shape[1]) < k[:, None], y, -1)
+
+
+def simulated(n, k, rng):
+    p = rng.beta(0.8, 0.4, n)
+    return (rng.random((n, k)) < p[:, None]).astype(int)
+
+
+def counts_of(y):
+    return PromptCounts.from_arrays((y == 1).sum(axis=1), (y >= 0).sum(axis=1))
+
+
+@pytest.mark.parametrize("rule", [until_varied, until_right])
+def test_stopping_rules_are_noticed(rule):
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        y = rule(simulated(100, 15, rng))
+        found = check_stopping(counts_of(y))
+        assert found.status == "depends"
+        assert "biased" in found.verdict
+        ordered = check_stopping(counts_of(y), outcomes=y)
+        assert ordered.p_last is None or ordered.p_last < 0.01
+        assert "first generation" in ordered.verdict
+
+
+LENGTHS = {
+    "any": lambda n, rng: rng.integers(1, 17, n),
+    "few lost": lambda n, rng: 8 - rng.binomial(1, 0.1, n) * rng.integers(1, 4, n),
+    "two sizes": lambda n, rng: rng.choice([2, 20], n),
+}
+
+
+@pytest.mark.parametrize("name", LENGTHS)
+def test_random_lengths_pass_at_the_nominal_rate(name):
+    rng = np.random.default_rng(2)
+    p, times = [], 300
+    for seed in range(times):
+        k = LENGTHS[name](40, rng)
+        y = np.where(np.arange(k.max()) < k[:, None], simulated(40, k.max(), rng), -1)
+        found = check_stopping(counts_of(y), outcomes=y, replicates=199, seed=seed)
+        p.append(1.0 if found.p_value is None else found.p_value)
+    rejected = int(np.sum(np.array(p) <= 0.05))
+    assert stats.binomtest(rejected, times, 0.05, "greater").pvalue > 1e-3
+    assert np.mean(np.array(p) < 0.01) < 0.04
+
+
+def test_unstudentised_slopes_would_fail(monkeypatch):
+    """Plain correlation, permuted: short prompts' larger variance counts as a difference."""
+    from pcorrect.adequacy import stopping
+
+    rng = np.random.default_rng(3)
+    value = np.concatenate([rng.normal(0, 10, (4000, 10)), rng.normal(0, 0.1, (4000, 90))], axis=1)
+    k = np.repeat([2.0, 50.0], [10, 90])
+
+    def size():
+        p = [stopping._slope_test(v, k, 99, rng) for v in value[:300]]
+        return int(np.sum(np.array(p) <= 0.05))
+
+    assert stats.binomtest(size(), 300, 0.05, "greater").pvalue > 1e-6
+    monkeypatch.setattr(stopping, "_studentised", lambda rank, d: rank @ d)
+    assert size() > 100
+
+
+def test_equal_k_has_nothing_to_depend_on():
+    found = check_stopping(PromptCounts.from_arrays([3, 5, 8, 0], 8))
+    assert found.status == "equal k"
+    assert found.p_value is None
+    assert found.estimates["pooled"] == pytest.approx(found.estimates["prompt mean"])
+
+
+def test_estimates_and_their_errors():
+    y = np.array([[1, 0, 0], [1, -1, -1], [0, 1, -1], [-1, 1, 1]])
+    found = check_stopping(counts_of(y), outcomes=y)
+    assert found.estimates["pooled"][0] == pytest.approx(5 / 8)
+    assert found.estimates["prompt mean"][0] == pytest.approx((1 / 3 + 1 + 0.5 + 1) / 4)
+    assert found.estimates["first generation"][0] == pytest.approx(0.75)
+    assert found.estimates["first generation"][1] == pytest.approx(np.sqrt(0.25 / 4))
+
+
+def test_texts_tell_where_grades_do_not():
+    # all wrong, but the text changes at the end
+    rng = np.random.default_rng(4)
+    prompts = [f"q{i}" for i in range(20)]
+    rows = [
+        (name, j, "b" if j == length - 1 else "a")
+        for name, length in zip(prompts, rng.integers(3, 9, 20), strict=True)
+        for j in range(length)
+    ]
+    codes = text_codes(prompts, *zip(*rows, strict=True))
+    y = np.where(codes >= 0, 0, -1)
+    found = check_stopping(counts_of(y), outcomes=y, texts=codes)
+    assert found.p_last is None
+    assert found.p_last_text < 1e-6
+    assert found.status == "depends"
+
+
+def test_bad_input():
+    with pytest.raises(DataError, match="outcomes of 1 prompts for 2 counts"):
+        check_stopping(PromptCounts.from_arrays([1, 2], 3), outcomes=np.zeros((1, 3), int))
+
+
+def test_real_runs(shared):
+    import pandas as pd
+
+    from pcorrect.adequacy.repeats import check_repeats
+
+    stopped = pd.read_csv(shared / "data" / "llm_stability_sequential.csv.gz")
+    for _, run in stopped.groupby("model"):
+        run = run.sort_values(["prompt_id", "generation"])
+        prompts = sorted(set(run["prompt_id"]))
+        columns = (list(run["prompt_id"]), list(run["generation"]))
+        right = text_codes(prompts, *columns, [str(v) for v in run["correct"]])
+        y = run.pivot(index="prompt_id", columns="generation", values="correct")
+        y = y.fillna(-1).to_numpy().astype(int)
+        assert np.array_equal(right >= 0, y >= 0)
+        texts = text_codes(prompts, *columns, list(run["resp_hash"]))
+        found = check_stopping(counts_of(y), outcomes=y, texts=texts)
+        # four runs did not record the generation that differed: all that is left are copies
+        cached = check_repeats(columns[0], list(run["resp_hash"])).cached
+        assert found.status == "depends" or cached
+    balanced = pd.read_csv(shared / "data" / "llm_stability_balanced.csv.gz")
+    for _, run in balanced.groupby(["model", "benchmark"]):
+        sums = run.groupby("prompt_id")["correct"].agg(["sum", "size"])
+        counts = PromptCounts.from_arrays(sums["sum"].to_numpy(), sums["size"].to_numpy())
+        assert check_stopping(counts).status == "equal k"
