@@ -44,7 +44,9 @@ def read_lighteval(
     """
     name = raw.source.name
     at = {column: f"c{i}" for i, column in enumerate(raw.names)}
-    keys = con.execute(f"SELECT struct_keys({at['metric']}) FROM {raw.view} LIMIT 1").fetchall()
+    keys = con.execute(
+        f"SELECT json_keys(to_json({at['metric']})) FROM {raw.view} LIMIT 1"
+    ).fetchall()
     metrics: Sequence[str] = keys[0][0] if keys else []
     metric = choose(options.metric, metrics, "metric", name)
     match = _AVERAGE.fullmatch(metric)
