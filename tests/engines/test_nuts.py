@@ -132,3 +132,26 @@ def test_unknown_models_and_engines_are_refused():
         run_fit(counts, model="x.py")
     with pytest.raises(PcorrectError, match="no engine 'fast'"):
         run_fit(counts, model="beta_bernoulli", engine="fast")
+
+
+def assert_same_posterior(counts: PromptCounts, model: str, *, draws: int) -> None:
+    """Fast engine and NUTS agree within 4 Monte Carlo standard errors of their difference."""
+    fast = run_fit(counts, model=model, seed=1, draws=draws)
+    slow = run_fit(counts, model=model, engine="nuts", seed=1, draws=draws)
+    for name in ("mu", "sigma", "score"):
+        x, y = fast.draws[name], slow.draws[name]
+        error = np.sqrt(x.var() / ess_bulk(x) + y.var() / ess_bulk(y))
+        assert abs(x.mean() - y.mean()) < 4 * error, name
+        assert x.std() == pytest.approx(y.std(), rel=0.15), name
+
+
+def test_dirichlet_process_agrees_with_its_program():
+    counts = PromptCounts.from_arrays(
+        [0, 1, 3, 8, 16, 2, 0, 5, 5, 8], [8, 1, 4, 8, 16, 8, 0, 8, 8, 8]
+    )
+    assert_same_posterior(counts, "dp_beta", draws=1000)
+
+
+@pytest.mark.slow
+def test_dirichlet_process_agrees_with_its_program_on_spiky_counts(spiky):
+    assert_same_posterior(spiky, "dp_beta", draws=2000)
