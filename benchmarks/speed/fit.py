@@ -14,8 +14,8 @@ import time
 import warnings
 from collections.abc import Callable
 
-import nutpie
 import numpy as np
+import nutpie
 import pymc as pm
 
 from pcorrect import PromptCounts, simulate

@@ -117,7 +117,7 @@ class GridPosterior:
         axes, weight = [], self.weight
         for d, (axis, finest) in enumerate(((self.logit_mu, 0.08), (self.logit_r, 0.25))):
             marginal = self.weight.sum(axis=1 - d)
-            sd = np.sqrt(marginal @ (axis - marginal @ axis) ** 2)
+            sd = float(np.sqrt(marginal @ (axis - marginal @ axis) ** 2))
             step = axis[1] - axis[0]
             factor = max(1, int(np.ceil(step / (finest * min(sd, 1.0)))))
             size = factor * len(axis)

@@ -18,6 +18,7 @@ from scipy.special import betaln, gammaln, log_expit, log_softmax
 
 from pcorrect.cells import Cells
 from pcorrect.populations.beta import BetaBinomialLikelihood, FloatArray, Shape
+from pcorrect.populations.beta_binomial import log_beta_binomial
 from pcorrect.populations.population import Population
 from pcorrect.priors import Priors
 
@@ -80,21 +81,21 @@ class InflatedBetaLikelihood:
         inside = ~wrong & ~correct & (k > 0)
         self._inside = BetaBinomialLikelihood(_subset(cells, inside))
         self._n_inside = float(cells.n_prompts[inside].sum())
-        #: (which weight, probability of the pair under a Beta, number of prompts)
-        self._ends = [
-            (end, BetaBinomialLikelihood(_one(cells, int(i))), float(cells.n_prompts[i]))
-            for end, where in enumerate((wrong, correct))
-            for i in np.flatnonzero(where)
-        ]
+        ends = wrong | correct
+        self._end = correct[ends].astype(int)
+        self._s, self._k = cells.n_correct[ends], cells.n_generations[ends]
+        self._n = cells.n_prompts[ends].astype(float)
 
     def log_prob(self, point: InflatedShape) -> FloatArray:
         """Log-likelihood at each point."""
         log_w = point.log_weight
         value = self._inside.log_prob(point.beta) + self._n_inside * log_w[2]
-        for end, likelihood, n in self._ends:
-            both = np.logaddexp(log_w[end], log_w[2] + likelihood.log_prob(point.beta))
-            value = value + n * both
-        return np.asarray(value)
+        flat = Shape(np.ravel(point.beta.logit_mu), np.ravel(point.beta.logit_r))
+        # shape (unanimous cells, points)
+        by_beta = log_beta_binomial(self._s, self._k, flat)
+        spike = log_w.reshape(3, -1)
+        both = np.logaddexp(spike[self._end], spike[2] + by_beta)
+        return np.asarray(value + (self._n @ both).reshape(value.shape))
 
 
 def log_prior(point: InflatedShape, priors: Priors) -> FloatArray:
@@ -110,11 +111,3 @@ def log_prior(point: InflatedShape, priors: Priors) -> FloatArray:
 def _subset(cells: Cells, keep: np.ndarray) -> Cells:
     none = np.zeros(0, dtype=np.intp)
     return Cells(cells.n_correct[keep], cells.n_generations[keep], cells.n_prompts[keep], none)
-
-
-def _one(cells: Cells, i: int) -> Cells:
-    index = slice(i, i + 1)
-    one = np.ones(1, dtype=np.int64)
-    return Cells(
-        cells.n_correct[index], cells.n_generations[index], one, np.zeros(0, dtype=np.intp)
-    )

@@ -20,6 +20,8 @@ grid lies (Trefethen & Weideman 2014, SIAM Review 56:385).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, gammaln, log_expit, ndtr
@@ -88,51 +90,79 @@ class LogitNormalLikelihood:
         """Log-likelihood at each point of `shape`, same array shape."""
         m, t = (np.ravel(x) for x in np.broadcast_arrays(*location_scale(shape)))
         out = np.empty(m.shape)
+        for index, log_total, _ in self._sums(m, t, powers=0):
+            out[index] = log_total @ self._n
+        return out.reshape(np.broadcast(shape.logit_mu, shape.logit_r).shape)
+
+    def score_moments(self, shape: Shape) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of mean(p_i) given the data, at each point of `shape` (1-D)."""
+        m, t = location_scale(shape)
+        mean, variance = np.empty(m.shape), np.empty(m.shape)
+        for index, _, (first, second) in self._sums(m, t, powers=2):
+            mean[index] = first @ self._n
+            variance[index] = (second - first**2) @ self._n
+        total = self._n.sum()
+        return mean / total, np.maximum(variance, 0.0) / total**2
+
+    def _sums(self, m: FloatArray, t: FloatArray, powers: int) -> Iterator[_Sums]:
+        """Integrals over the population, some points at a time.
+
+        Yields the points' indices, the log probability of each cell at each of them, and the
+        moments 1 to `powers` of p given the cell; arrays of shape (points, cells).
+        """
         # A population narrow against one prompt's likelihood has a grid of its own at each point;
         # the others share grids, and the sums become matrix products.
         width = t * np.sqrt(self._k_max + 4.0)
-        narrow = width < 1
         # nearly a point: 5 Gauss-Hermite nodes leave (width / 2)**10
-        for here, rule in ((width < 0.05, _gauss(5)), (narrow & (width >= 0.05), _trapezoid(0.5))):
-            out[here] = self._narrow(m[here], t[here], *rule)
+        point, narrow = width < 0.05, (width >= 0.05) & (width < 1)
+        for here, rule in ((point, _gauss(5)), (narrow, _trapezoid(0.5))):
+            step = max(1, 2_000_000 // (len(rule[0]) * len(self._n)))
+            for index in _blocks(here, step):
+                yield index, *self._own_grid(m[index], t[index], rule, powers)
         rung = np.floor(np.log(0.8 / spacing(t, self._k_max)) / np.log(_LADDER)) + 1
-        for step in np.unique(rung[~narrow]):
-            here = ~narrow & (rung == step)
-            out[here] = self._shared(m[here], t[here], 0.8 * _LADDER**-step)
-        return out.reshape(np.broadcast(shape.logit_mu, shape.logit_r).shape)
+        for number in np.unique(rung[width >= 1]):
+            here = (width >= 1) & (rung == number)
+            x, h = self._shared_grid(m[here], t[here], 0.8 * _LADDER**-number)
+            prob = np.exp(self._binomial(x))
+            for index in _blocks(here, max(1, 2_000_000 // (len(x) + len(self._n)))):
+                weight = _grid_weights(x, h, m[index], t[index])
+                total = np.maximum(weight @ prob.T, _SMALLEST)
+                p = expit(x)
+                moments = [weight @ (prob * p**i).T / total for i in range(1, powers + 1)]
+                yield index, np.log(total), moments
 
     def _binomial(self, x: FloatArray) -> FloatArray:
         """Log probability of each cell at logit p = x: shape (m, ...)."""
         value = np.tensordot(self._counts, np.stack([log_expit(x), log_expit(-x)]), axes=1)
         return np.asarray(value + self._choose.reshape(-1, *[1] * x.ndim))
 
-    def _narrow(
-        self, m: FloatArray, t: FloatArray, z: FloatArray, weight: FloatArray
-    ) -> FloatArray:
-        out = np.empty(len(m))
-        step = max(1, 2_000_000 // (len(z) * len(self._n)))
-        for i in range(0, len(m), step):
-            block = slice(i, i + step)
-            value = self._binomial(m[block, None] + t[block, None] * z)
-            top = value.max(axis=2, keepdims=True)
-            mean = np.log(np.exp(value - top) @ weight) + top[:, :, 0]
-            out[block] = self._n @ mean
-        return out
+    def _own_grid(
+        self, m: FloatArray, t: FloatArray, rule: tuple[FloatArray, FloatArray], powers: int
+    ) -> tuple[FloatArray, list[FloatArray]]:
+        z, weight = rule
+        x = m[:, None] + t[:, None] * z
+        value = self._binomial(x)
+        top = value.max(axis=2, keepdims=True)
+        prob = np.exp(value - top)
+        total = prob @ weight
+        moments = [((prob * expit(x) ** i) @ weight / total).T for i in range(1, powers + 1)]
+        return (np.log(total) + top[:, :, 0]).T, moments
 
-    def _shared(self, m: FloatArray, t: FloatArray, h: float) -> FloatArray:
+    def _shared_grid(self, m: FloatArray, t: FloatArray, h: float) -> tuple[FloatArray, float]:
         far = edge(self._k_max)
         low = max(float(np.min(m - _REACH * t)), -far)
         high = min(float(np.max(m + _REACH * t)), far)
         low, high = min(low, far - h), max(high, h - far)
-        x = h * np.arange(np.floor(low / h), np.ceil(high / h) + 1)
-        prob = np.exp(self._binomial(x))
-        out = np.empty(len(m))
-        step = max(1, 2_000_000 // len(x))
-        for i in range(0, len(m), step):
-            block = slice(i, i + step)
-            weight = _grid_weights(x, h, m[block], t[block])
-            out[block] = np.log(np.maximum(weight @ prob.T, _SMALLEST)) @ self._n
-        return out
+        return h * np.arange(np.floor(low / h), np.ceil(high / h) + 1), h
+
+
+_Sums = tuple[NDArray[np.intp], FloatArray, list[FloatArray]]
+
+
+def _blocks(here: NDArray[np.bool_], step: int) -> Iterator[NDArray[np.intp]]:
+    index = np.flatnonzero(here)
+    for i in range(0, len(index), step):
+        yield index[i : i + step]
 
 
 def _gauss(nodes: int) -> tuple[FloatArray, FloatArray]:

@@ -107,7 +107,7 @@ class Population:
         """
         parts = self.atom.shape[1]
         if not parts:
-            return rng.beta(s + self.a[:, None], (k - s) + self.b[:, None])
+            return np.asarray(rng.beta(s + self.a[:, None], (k - s) + self.b[:, None]))
         # Prompts with the same counts share the probabilities of the parts.
         pairs, of_prompt = np.unique(np.stack([s, k]), axis=1, return_inverse=True)
         out = np.empty((len(self), len(s)))
