@@ -1,8 +1,5 @@
 """The check of the Beta shape: uniform under the Beta, powerful where mu would be wrong."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -16,8 +13,25 @@ from pcorrect.engines.exact import LogDensity, grid_posterior
 from pcorrect.fitting import run_fit
 from pcorrect.priors import Priors
 
-sys.path.insert(0, str(Path(__file__).parent))
-from populations import SMOOTH, SPIKY
+# The populations of the coverage study.
+SMOOTH = {
+    "Beta(.8, .4)": lambda n, rng: rng.beta(0.8, 0.4, n),
+    "Beta(2, 3)": lambda n, rng: rng.beta(2, 3, n),
+}
+SPIKY = {
+    "85 % at 1, 10 % at .3, 5 % at 0": lambda n, rng: rng.choice(
+        [1, 0.3, 0], n, p=[0.85, 0.1, 0.05]
+    ),
+    "30 % at 1, 30 % at .5, 40 % at .02": lambda n, rng: rng.choice(
+        [1, 0.5, 0.02], n, p=[0.3, 0.3, 0.4]
+    ),
+    "60 % at 1, 40 % Beta(2, 6)": lambda n, rng: np.where(
+        rng.random(n) < 0.6, 1.0, rng.beta(2, 6, n)
+    ),
+    "Beta(40, 1), Beta(1, 30), Beta(2, 2) mixed": lambda n, rng: np.choose(
+        rng.integers(0, 3, n), [rng.beta(40, 1, n), rng.beta(1, 30, n), rng.beta(2, 2, n)]
+    ),
+}
 
 
 def check(s, k, rng, replicates=199):
@@ -180,7 +194,7 @@ def test_seed_decides(spiky):
 
 @pytest.mark.slow
 def test_verdicts_on_real_runs(shared):
-    from pcorrect import counts, read
+    from pcorrect.readers import counts, read
 
     table = counts(read(shared / "data" / "epoch_gpqa_diamond.csv.gz"))[0]
     found = {str(llm): assess_beta(table.select(str(llm))) for llm in table.llm}

@@ -6,7 +6,7 @@ import pytest
 from pcorrect.adequacy.loo import LeaveOneOut, loo_beta, loo_draws
 from pcorrect.adequacy.psis import pareto_fit, smooth
 from pcorrect.cells import Cells
-from pcorrect.counts import PromptCounts
+from pcorrect.data import PromptCounts
 from pcorrect.engines.exact import LogDensity, grid_posterior
 from pcorrect.fitting import run_fit
 from pcorrect.priors import Priors
@@ -52,9 +52,9 @@ def test_draws_equal_arviz(spiky):
     n = len(spiky.prompt)
     # ArviZ: sqrt(n Var) with the population variance
     assert mine.se == pytest.approx(arviz.se, rel=1 / n)
-    # draws against quadrature: the smoothing is good to a few thousandths here
+    # draws against quadrature: the sum's Monte Carlo error is .03
     exact = loo_beta(cells, fit.grid)
-    assert mine.total == pytest.approx(exact.total, abs=0.05)
+    assert mine.total == pytest.approx(exact.total, abs=0.15)
 
 
 def test_difference_is_by_prompt():

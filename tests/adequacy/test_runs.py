@@ -68,9 +68,7 @@ def test_exchangeable_runs_pass_at_the_nominal_rate(missing):
     for seed in range(200):
         y, true = outcomes(60, 6, rng, missing)
         found = check_runs(y, p=np.tile(true, (3, 1)), replicates=199, seed=seed)
-        p.append(
-            (found.p_gap, found.p_spread, found.p_gap_predictive, found.p_spread_predictive)
-        )
+        p.append((found.p_gap, found.p_spread, found.p_gap_predictive, found.p_spread_predictive))
         assert found.p_run.min() >= 1 / 200
     for column in np.array(p).T:
         # a p-value of one of 200 levels: 5 % and uniform, each at 1e-3

@@ -49,16 +49,22 @@ def test_weights_are_those_of_other_pseudo_counts():
             mean = weight @ value
             error = np.sqrt(weight**2 @ (value - mean) ** 2)
             assert mean == pytest.approx(other.marginals[name].mean, abs=5 * error + 1e-5)
-            assert abs(other.marginals[name].mean - value.mean()) > 5 * error
+        # and the priors do differ
+        assert abs(other.marginals["sigma"].mean - value.mean()) > 5 * error
 
 
 def test_scaling_by_itself():
     rng = np.random.default_rng(1)
     x = rng.standard_normal((4, 1000))
-    # a normal prior as strong as the likelihood, and one a hundred times weaker
+    # normal priors around 3, as strong as the likelihood and a hundred times weaker
     for strength, expected in ((0.5, "prior and data may conflict"), (0.005, "none")):
-        found = power_scaling({"x": x}, -strength * x**2 / 2, -(1 - strength) * x**2 / 2)
+        prior = -strength * (x - 3) ** 2 / 2
+        found = power_scaling({"x": x}, prior, -(x**2) / 2 - prior)
         assert found.diagnosis["x"] == expected
+    # a likelihood that says nothing
+    found = power_scaling({"x": x}, -((x - 3) ** 2) / 2, 1e-3 * x)
+    assert found.diagnosis["x"] == "prior decides"
+    assert "state them" in found.verdict
 
 
 def test_own_programs_have_no_known_prior(spiky):

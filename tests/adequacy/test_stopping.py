@@ -1,4 +1,4 @@
-"""Numbers of generations that depend on the results are noticed, others pass at the nominal rate."""
+"""Lengths that depend on the results are noticed, others pass at the nominal rate."""
 
 import numpy as np
 import pytest
@@ -143,3 +143,71 @@ def test_real_runs(shared):
         sums = run.groupby("prompt_id")["correct"].agg(["sum", "size"])
         counts = PromptCounts.from_arrays(sums["sum"].to_numpy(), sums["size"].to_numpy())
         assert check_stopping(counts).status == "equal k"
+
+
+def by_difficulty(y, p, rng):
+    """Length set beforehand, longer for harder prompts."""
+    k = np.where(p < 0.5, y.shape[1], 3)
+    return np.where(np.arange(y.shape[1]) < k[:, None], y, -1)
+
+
+RULES = {
+    "fixed k": lambda y, p, rng: y,
+    "random k": lambda y, p, rng: np.where(
+        np.arange(y.shape[1]) < rng.integers(1, y.shape[1] + 1, len(y))[:, None], y, -1
+    ),
+    "until varied": lambda y, p, rng: until_varied(y),
+    "until right": lambda y, p, rng: until_right(y),
+    "more for hard prompts": by_difficulty,
+}
+POPULATIONS = {
+    "Beta(.8, .4)": (lambda n, rng: rng.beta(0.8, 0.4, n), 2 / 3),
+    "60 % at 1, 40 % Beta(2, 6)": (
+        lambda n, rng: np.where(rng.random(n) < 0.6, 1.0, rng.beta(2, 6, n)),
+        0.7,
+    ),
+}
+
+
+def estimates_under(rule, population, truth, times, model, rng):
+    """Bias and coverage of each estimate of mu, n = 100, at most 15 generations."""
+    from pcorrect.fitting import run_fit
+
+    found = {}
+    for seed in range(times):
+        p = population(100, rng)
+        y = rule((rng.random((100, 15)) < p[:, None]).astype(int), p, rng)
+        counts = counts_of(y)
+        values = dict(check_stopping(counts, outcomes=y, replicates=9).estimates)
+        mu = run_fit(counts, model=model, seed=seed).marginals["mu"]
+        intervals = {n: (v, v - 1.984 * se, v + 1.984 * se) for n, (v, se) in values.items()}
+        intervals[model] = (mu.mean, *mu.interval(0.95))
+        for name, (value, low, high) in intervals.items():
+            found.setdefault(name, []).append((value - truth, low <= truth <= high))
+    return {name: np.mean(np.array(rows), axis=0) for name, rows in found.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_which_estimate_is_least_hurt(name):
+    """Run with -s for the table."""
+    population, truth = POPULATIONS[name]
+    rng = np.random.default_rng(5)
+    model, times = ("beta_bernoulli", 300) if "Beta(.8" in name else ("dp_beta", 60)
+    table = {
+        rule: estimates_under(RULES[rule], population, truth, times, model, rng) for rule in RULES
+    }
+    for rule, rows in table.items():
+        cells = [f"{n} {bias:+.3f} ({cover:.2f})" for n, (bias, cover) in rows.items()]
+        print(f"| {name} | {rule} | {' | '.join(cells)} |")
+    for rule in ("until varied", "until right"):
+        rows = table[rule]
+        assert abs(rows["pooled"][0]) > 0.05
+        assert rows["pooled"][1] < 0.8
+        assert rows["first generation"][1] > 0.87
+        assert rows[model][1] > 0.85
+        assert abs(rows[model][0]) < abs(rows["prompt mean"][0]) < abs(rows["pooled"][0])
+    assert abs(table["more for hard prompts"]["pooled"][0]) > 0.1
+    assert abs(table["more for hard prompts"]["prompt mean"][0]) < 0.02
+    for row in table["fixed k"].values():
+        assert abs(row[0]) < 0.02

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from pcorrect.comparison.joint import copula_density, couple
+from pcorrect.comparison.joint import copula_density, copula_kernel, couple
 from pcorrect.comparison.pairing import make_pair
 from pcorrect.comparison.prompt_level import clear_signs, prompt_differences
 from pcorrect.errors import DataError, PcorrectError
@@ -22,6 +22,18 @@ def test_copula_density(omega):
     x, y = np.array([-1.2, 0.3, 2.0]), np.array([0.5, 0.1, 1.7])
     joint = multivariate_normal([0, 0], [[1, omega], [omega, 1]]).pdf(np.stack([x, y], axis=1))
     assert copula_density(omega, x, y) == pytest.approx(joint / norm.pdf(x) / norm.pdf(y))
+
+
+@pytest.mark.parametrize("omega", [-0.9, 0.3, 0.97])
+def test_kernel_keeps_the_margins(omega):
+    rng = np.random.default_rng(0)
+    pieces = []
+    for size in (40, 70):
+        mass = rng.dirichlet(np.full(size, 10.0))
+        pieces.append((norm.ppf(np.cumsum(mass) - mass / 2), mass))
+    kernel = copula_kernel(omega, *pieces)
+    assert kernel @ pieces[1][1] == pytest.approx(np.ones(40), abs=0.02)
+    assert pieces[0][1] @ kernel == pytest.approx(np.ones(70), abs=1e-12)
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9])
@@ -68,8 +80,9 @@ def test_pair_weights_match_importance_sampling(beta_llms):
         assert got == pytest.approx(expected, abs=0.02)
 
 
-def test_saturated_llms_say_little(counts_of):
-    coupling, _ = coupling_of(counts_of(np.full((2, 30), 8), 8))
+@pytest.mark.parametrize("right", [0, 8])
+def test_saturated_llms_say_little(counts_of, right):
+    coupling, _ = coupling_of(counts_of(np.full((2, 30), right), 8))
     spread = np.sqrt(coupling.weight @ (coupling.omega - coupling.weight @ coupling.omega) ** 2)
     assert spread > 0.4
 

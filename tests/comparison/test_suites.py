@@ -56,6 +56,13 @@ def test_difference_is_paired_and_turns(tables):
     assert one.parts[1].se == pytest.approx(d.std(ddof=1) / np.sqrt(30))
 
 
+def test_an_llm_against_itself(tables):
+    result = suite_difference(tables, "a", "a")
+    for row in (*result.parts, result.macro, result.micro):
+        assert (row.estimate, row.se, row.p_above_zero) == (0, 0, 0.5)
+        assert (row.mu.mean, row.mu.sd, row.mu.lower, row.mu.upper) == (0, 0, 0, 0)
+
+
 def test_choices(tables, counts_of):
     with pytest.raises(ChoiceError, match="several llms"):
         suite(tables)
@@ -70,6 +77,9 @@ def test_choices(tables, counts_of):
     alone = counts_of([[1, 2]], 4, llm=["a"], benchmark="third")
     assert any("third" in note for note in suite_difference([*tables, alone], "a", "b").notes)
     assert any("third" in note for note in suite([*tables, alone], "b").notes)
+    nothing = counts_of([[0, 0]], 0, llm=["a"])
+    with pytest.raises(DataError, match="no benchmark has"):
+        suite(nothing, "a")
     with pytest.raises(DataError, match="no benchmark holds"):
         suite_difference([alone], "a", "b")
 

@@ -167,6 +167,7 @@ def test_math_merges_expressions_only():
     same = [["\\frac{\\sqrt{3}}{3}", "1/\\sqrt{3}", "sqrt(3)/3"], ["2", "\\sqrt{4}"]]
     same += [["1+x", "x+1"], ["2\\sqrt{2}", "\\sqrt{8}"]]
     apart = ["X+1", "x=5", "y=5", "5", "5 cm", "1, 2", "(1,2)", "\\{1,2\\}", "Paris", "3.14", "π"]
+    apart += ["3+4=7", "5+6=11"]
     answers = [text for group in same for text in group] + apart
     found = cluster(answers, equivalence="math")
     assert sorted(found.sizes, reverse=True) == [3, 2, 2, 2] + [1] * len(apart)

@@ -237,9 +237,9 @@ def test_simulation_based_calibration_inflated_beta():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SAMPLERS)
-def test_simulation_based_calibration_full(name):
-    assert_uniform(calibration_ranks(SAMPLERS[name], name, 1000, seed=2))
+@pytest.mark.parametrize(("name", "times"), [("logit_normal", 1000), ("inflated_beta", 500)])
+def test_simulation_based_calibration_full(name, times):
+    assert_uniform(calibration_ranks(SAMPLERS[name], name, times, seed=2))
 
 
 def test_a_wrong_prior_is_caught(monkeypatch):
@@ -260,7 +260,7 @@ def test_a_wrong_likelihood_is_caught(monkeypatch):
     def wrong(self, point):
         log_w = point.log_weight
         value = self._inside.log_prob(point.beta) + self._n_inside * log_w[2]
-        return value + sum(n * log_w[end] for end, _, n in self._ends)
+        return value + np.tensordot(self._n, log_w[self._end], axes=1)
 
     monkeypatch.setattr(InflatedBetaLikelihood, "log_prob", wrong)
     with pytest.raises(AssertionError):

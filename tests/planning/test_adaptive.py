@@ -43,8 +43,8 @@ def run(replications: int, seed: int) -> dict[str, float]:
 
 
 def test_posterior_is_unbiased_and_plain_mean_is_not() -> None:
-    found = run(40, 1)
-    assert found["covered"] >= 0.8  # 38 of 40 expected; fewer than 32: 1e-4
+    found = run(25, 1)
+    assert found["covered"] >= 0.76  # 24 of 25 expected; fewer than 19: 2e-4
     assert abs(found["z_posterior"]) < 4
     assert found["plain"] > 0
 

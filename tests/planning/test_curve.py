@@ -87,6 +87,16 @@ def test_shape_of_the_curve(spiky_fit: Fit) -> None:
     assert curve.half_width_mu[1] / curve.se_mu[1] == pytest.approx(1.972, abs=1e-3)
 
 
+def test_half_widths_are_those_of_the_posterior(spiky_fit: Fit) -> None:
+    """At the observed k, the interval that the fit gives is about as wide as is predicted."""
+    curve = precision_curve(spiky_fit, [8])
+    for name, predicted in (("mu", curve.half_width_mu), ("score", curve.half_width_score)):
+        low, high = spiky_fit.marginals[name].interval(0.95)
+        assert (high - low) / 2 == pytest.approx(predicted[1, 0], rel=0.06)
+    few = precision_curve(PromptCounts.from_arrays([3, 8, 0, 5], 8))
+    assert few.half_width_mu.max() <= 0.5
+
+
 def test_single_generations_show_no_split() -> None:
     curve = precision_curve(PromptCounts.from_arrays([1] * 60 + [0] * 40, 1), [1, 2, 8])
     assert curve.unknown == "k = 1 everywhere"

@@ -59,7 +59,7 @@ def test_running_on_to_the_same_k_changes_nothing(spiky: PromptCounts, spiky_fit
 def test_unequal_counts_match_moments() -> None:
     """Prompts that have more than k keep what they have, as `moments` would see them."""
     counts = PromptCounts.from_arrays([3, 9, 0, 2], [4, 10, 4, 3])
-    found = extend(run_fit(counts), np.array([4]), draws=300)
+    found = extend(run_fit(counts, model="beta_bernoulli"), np.array([4]), draws=300)
     # only the last prompt runs on, by one generation: two possible outcomes
     possible = [
         moments(PromptCounts.from_arrays([3, 9, 0, 2 + x], [4, 10, 4, 4])).se_mu for x in (0, 1)
@@ -72,12 +72,13 @@ def test_unequal_counts_match_moments() -> None:
 def test_many_prompts_and_no_population(with_population) -> None:  # type: ignore[no-untyped-def]
     rng = np.random.default_rng(3)
     counts = PromptCounts.from_arrays(rng.binomial(4, rng.beta(2, 1, 20_000)), 4)
-    fit = run_fit(counts)
+    fit = run_fit(counts, model="beta_bernoulli")
     found = extend(fit, np.array([16]))
     assert np.quantile(found.se_mu, 0.5) == pytest.approx(
         np.sqrt((1 / 18 + (2 / 9 - 1 / 18) / 16) / 20_000), rel=0.02
     )
-    small = run_fit(PromptCounts.from_arrays(rng.binomial(4, rng.beta(2, 1, 60)), 4))
+    few = PromptCounts.from_arrays(rng.binomial(4, rng.beta(2, 1, 60)), 4)
+    small = run_fit(few, model="beta_bernoulli")
     with_, without = (
         extend(x, np.array([16]), draws=4000) for x in (small, with_population(small, None))
     )

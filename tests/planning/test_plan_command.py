@@ -212,6 +212,16 @@ def test_before_any_data(text: Any) -> None:
     assert all(math.isfinite(row["detectable_mu"]) for row in power)
 
 
+def test_llm_without_a_score_is_left_out_and_named(text: Any, tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    rows = [f"a,q{i},{j},{(i + j) % 2}" for i in range(8) for j in range(3)]
+    rows += [f"b,q{i},0," for i in range(8)]
+    path.write_text("\n".join(["llm,prompt,generation,correct", *rows]) + "\n")
+    out = text(path)
+    assert "left out, no scored generation: b on " in out
+    assert json.loads(text(path, "--json"))["left_out"][0].startswith("b on ")
+
+
 def test_same_seed_same_output(text: Any, table: Path) -> None:
     assert text(table, "--json") == text(table, "--json")
 

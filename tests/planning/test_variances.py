@@ -77,7 +77,8 @@ def test_log_moment_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_within_here_is_that_of_the_prompts_own_draws() -> None:
     rng = np.random.default_rng(2)
-    fit = run_fit(PromptCounts.from_arrays(rng.binomial(6, rng.beta(0.8, 0.4, 40)), 6))
+    counts = PromptCounts.from_arrays(rng.binomial(6, rng.beta(0.8, 0.4, 40)), 6)
+    fit = run_fit(counts, model="beta_bernoulli")
     p = fit.prompts.draws(np.random.default_rng(9))
     direct = np.mean(p * (1 - p), axis=1)
     found = Variances.from_fit(fit).within_here

@@ -30,20 +30,23 @@ HOSTILE = [
 
 def results(llms: int = 2, prompts: int = 24, k: int = 4) -> list[dict[str, Any]]:
     """Rows of results whose outcome differs by llm and prompt."""
-    return [
-        {
-            "llm": f"llm-{m}",
-            "benchmark": "quiz",
-            "prompt": f"q{i:02d}",
-            "generation": j + 1,
-            "correct": int((7 * i + 3 * j + 5 * m) % 11 < 6 - 2 * m + i % 3),
-            "answer": str((i + j) % 3),
-            "target": "0",
-        }
-        for m in range(llms)
-        for i in range(prompts)
-        for j in range(k)
-    ]
+    rows = []
+    for m in range(llms):
+        for i in range(prompts):
+            for j in range(k):
+                correct = int((7 * i + 3 * j + 5 * m) % 11 < 6 - 2 * m + i % 3)
+                rows.append(
+                    {
+                        "llm": f"llm-{m}",
+                        "benchmark": "quiz",
+                        "prompt": f"q{i:02d}",
+                        "generation": j + 1,
+                        "correct": correct,
+                        "answer": "0" if correct else str(1 + (i + j) % 2),
+                        "target": "0",
+                    }
+                )
+    return rows
 
 
 def frame(rows: list[dict[str, Any]]) -> Any:

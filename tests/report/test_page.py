@@ -4,19 +4,29 @@ import base64
 import hashlib
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
 import pcorrect
-from pcorrect.comparison import paired_difference, rank
+from pcorrect.adequacy.beta_shape import assess_beta
+from pcorrect.adequacy.runs import check_runs
+from pcorrect.comparison import paired_difference, rank, suite, suite_difference
+from pcorrect.consistency.effect import score_effect
+from pcorrect.consistency.flags import flag_prompts
 from pcorrect.errors import PcorrectError
 from pcorrect.fitting import run_fit
 from pcorrect.planning import plan_report
-from pcorrect.readers import counts
+from pcorrect.readers import counts, outcomes
 from pcorrect.report import render_report, write_report
 from tests.report.conftest import HOSTILE, frame, results
+
+
+def html_text(html):
+    """What a piece of HTML says."""
+    return unescape(re.sub(r"<[^>]*>", "", html))
 
 
 class Tables(HTMLParser):
@@ -99,6 +109,78 @@ def test_generations_that_are_enough_are_those_of_the_api(two_llms, two_report):
         assert row[2][0] == plan.curve.se_mu[1, at]
         assert row[3][0] == plan.curve.floor.value
         assert row[4][0] == plan.curve.se_score[1, at]
+
+
+def test_checks_are_those_of_the_api(two_llms, two_report):
+    (table,) = counts(two_llms)
+    for llm, row in zip(table.llm, Tables(two_report).numbers("checks-table"), strict=True):
+        data = table.select(llm)
+        fit = run_fit(data, model="beta_bernoulli")
+        shape = assess_beta(data, priors=fit.priors, grid=fit.grid, seed=0)
+        runs = check_runs(outcomes(two_llms, llm).correct, seed=0)
+        found = [cell[0] for cell in row]
+        assert found == [shape.p_value, shape.shift_se, runs.p_value, runs.gap, runs.gap_expected]
+        assert shape.verdict in html_text(two_report)
+        assert runs.verdict in html_text(two_report)
+
+
+def test_prompts_are_those_of_the_api(two_llms, two_report):
+    flags = flag_prompts(two_llms)
+    (table,) = counts(two_llms)
+    p = {
+        str(llm): run_fit(table.select(llm), model="beta_bernoulli").prompts.table(0.95, "eti")
+        for llm in table.llm
+    }
+    where = {str(prompt): i for i, prompt in enumerate(table.prompt)}
+    (block,) = re.findall(
+        r'<script type="application/json" class="rows">(.*?)</script>', two_report
+    )
+    shown = json.loads(block)
+    assert [row[0] for row in shown["rows"]] == [flag.prompt for flag in flags]
+    for row, flag in zip(shown["rows"], flags, strict=True):
+        i = where[flag.prompt]
+        assert [row[1][0], row[3][0]] == [p[str(llm)].mean[i] for llm in table.llm]
+        assert row[5][0] == flag.p_mislabelled
+        assert row[6][0] == flag.consistency
+        assert row[7:9] == [flag.key or "", flag.rival or ""]
+        assert [row[9][0], row[10][0]] == [flag.rival_share, flag.support]
+
+
+def test_suspect_keys_are_said_and_what_they_mean():
+    # five llms that know everything agree against the key of one prompt
+    rows = [row | {"correct": 1, "answer": "0"} for row in results(5, 40)]
+    for row in rows:
+        if row["prompt"] == "q07":
+            row |= {"correct": 0, "answer": "42"}
+    data = pcorrect.from_frame(frame(rows))
+    flags = flag_prompts(data)
+    assert [p.prompt for p in flags if p.flagged] == ["q07"]
+    html = render_report(data, model="beta_bernoulli")
+    verdict = html_text(html.partition('class="verdict"')[2].partition("</ul>")[0])
+    assert "1 prompt of 40 may well have a wrong or unclear key" in verdict
+    assert "Most suspect: q07, where the key is '0' and 5 of 5 llms mostly answer '42'" in verdict
+    effect = score_effect(flags)
+    for row, llm in zip(Tables(html).numbers("effect-table"), effect.llms, strict=True):
+        found = [cell[0] for cell in row]
+        assert found[:4] == [llm.score, llm.removed, llm.rekeyed, llm.expected]
+        assert found[4:] == [llm.rank, llm.rank_removed]
+
+
+def test_averages_over_benchmarks_are_those_of_the_api():
+    rows = results(2, 12)
+    rows += [row | {"benchmark": "other", "correct": 1 - row["correct"]} for row in rows]
+    tables = counts(pcorrect.from_frame(frame(rows)))
+    page = Tables(render_report(frame(rows), model="beta_bernoulli"))
+    for llm, row in zip(["llm-0", "llm-1"], page.numbers("suite-table"), strict=True):
+        found = suite(tables, llm)
+        for cell, part in ((row[2], found.macro), (row[5], found.micro)):
+            assert cell == (part.mu.mean, part.mu.lower, part.mu.upper)
+        assert (row[3][0], row[4][0]) == (found.macro.estimate, found.macro.se)
+    whole = suite_difference(tables, "llm-0", "llm-1")
+    parts = [*whole.parts, whole.macro, whole.micro]
+    for row, part in zip(page.numbers("suite-difference"), parts, strict=True):
+        assert row[1] == (part.mu.mean, part.mu.lower, part.mu.upper)
+        assert row[2][0] == part.p_above_zero
 
 
 def test_anchors_are_there_and_unique(five_report):
@@ -214,7 +296,7 @@ def test_the_same_seed_gives_the_same_page(two_llms, two_report):
 
 def test_counts_alone_are_enough(two_llms):
     html = render_report(counts(two_llms), model="beta_bernoulli")
-    assert "most frequent answer" not in html
+    assert "P(mislabelled)" not in html
     assert len(Tables(html).numbers("scores-table")) == 2
 
 

@@ -25,7 +25,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
 
 from pcorrect.cells import Cells
 from pcorrect.data import IntArray
@@ -33,6 +32,7 @@ from pcorrect.engines.exact import LogDensity
 from pcorrect.engines.grid import GridPosterior
 from pcorrect.marginal import FloatArray
 from pcorrect.populations.beta import Shape
+from pcorrect.populations.beta_binomial import log_beta_binomial
 from pcorrect.priors import Priors
 
 REPLICATES = 999
@@ -209,7 +209,7 @@ class _Fits:
         none = np.zeros(0, dtype=np.int64)
         empty = Cells(none, none, none, np.zeros(0, dtype=np.intp))
         self.log_prior = LogDensity(empty, priors)(shape)
-        self.log_prob = _log_beta_binomial(bars.s, bars.k, shape)
+        self.log_prob = log_beta_binomial(bars.s, bars.k, shape)
         self.prob = np.exp(self.log_prob)
 
     def posterior(self, histograms: FloatArray) -> FloatArray:
@@ -243,15 +243,3 @@ def _shared_grid(grid: GridPosterior) -> Shape:
         sd = float(np.sqrt(weight @ (axis - mean) ** 2))
         axes.append(mean + sd * np.linspace(-_HALF_WIDTH, _HALF_WIDTH, _NODES))
     return Shape(*(x.ravel() for x in np.meshgrid(*axes, indexing="ij")))
-
-
-def _log_beta_binomial(s: IntArray, k: IntArray, shape: Shape) -> FloatArray:
-    """Log probability of s of k at each of G nodes, shape (m, G): sums of logs, no cancellation."""
-    j = np.arange(int(k.max(initial=0)))[:, None]
-    theta = shape.theta
-    tables = []
-    for first in (shape.mu, shape.one_minus_mu, np.ones_like(theta)):
-        steps = np.cumsum(np.log(first + j * theta), axis=0)
-        tables.append(np.concatenate([np.zeros((1, len(theta))), steps]))
-    choose = gammaln(k + 1.0) - gammaln(s + 1.0) - gammaln(k - s + 1.0)
-    return np.asarray(tables[0][s] + tables[1][k - s] - tables[2][k] + choose[:, None])

@@ -20,9 +20,11 @@ from pcorrect.cells import Cells
 from pcorrect.data import IntArray
 from pcorrect.engines.grid import GridPosterior
 from pcorrect.marginal import FloatArray
-from pcorrect.populations.beta import BetaBinomialLikelihood, Shape
+from pcorrect.populations.beta import Shape
+from pcorrect.populations.beta_binomial import log_beta_binomial
 from pcorrect.populations.population import Population
 
+_FEW = 20
 # Draws at a time: keeps the (D, m, T) arrays of a mixture within about 50 MB.
 _BLOCK = 6_000_000
 
@@ -69,20 +71,12 @@ def _standard_error(value: FloatArray, n_prompts: IntArray) -> float:
 
 def loo_beta(cells: Cells, grid: GridPosterior) -> LeaveOneOut:
     """Leave-one-out densities of the Beta model, exact from quadrature nodes."""
-    shape, weight = grid.heaviest(1e-14)
-    log_weight = np.log(weight)
-    log_prob = np.stack([_cell_log_prob(cells, i, shape) for i in range(len(cells.n_correct))])
+    # Without one of few prompts the posterior is much wider: every node counts.
+    shape, weight = grid.heaviest(1e-14 if cells.n_prompts.sum() > _FEW else 0.0)
+    some = weight > 0
+    shape, log_weight = Shape(shape.logit_mu[some], shape.logit_r[some]), np.log(weight[some])
+    log_prob = log_beta_binomial(cells.n_correct, cells.n_generations, shape)
     return LeaveOneOut(-np.asarray(logsumexp(log_weight - log_prob, axis=1)), cells.n_prompts)
-
-
-def _cell_log_prob(cells: Cells, i: int, shape: Shape) -> FloatArray:
-    one = Cells(
-        cells.n_correct[i : i + 1],
-        cells.n_generations[i : i + 1],
-        np.ones(1, dtype=np.int64),
-        np.zeros(0, dtype=np.intp),
-    )
-    return BetaBinomialLikelihood(one).log_prob(shape)
 
 
 def loo_draws(cells: Cells, population: Population, r_eff: float = 1.0) -> LeaveOneOut:

@@ -238,5 +238,5 @@ def _sentence(found: StoppingCheck) -> str:
         "are biased if so"
     )
     if "first generation" in found.estimates:
-        return text + "; first generations are not, whatever the rule."
-    return text + "."
+        text += ", first generations are not, whatever the rule"
+    return text + ". Were lengths set beforehand by difficulty, the prompt mean is right instead."

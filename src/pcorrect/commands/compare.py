@@ -84,8 +84,8 @@ def run(args: argparse.Namespace) -> int:
     if not results:
         raise DataError(f"no benchmark holds prompts that {a!r} and {b!r} share: see --unpaired")
     if len(tables) > 1 and not args.unpaired:
-        del options["model"]
-        whole = suite_difference(tables, a, b, **options)
+        common_options = ("by_group", "ci_prob", "ci_kind", "draws", "seed")
+        whole = suite_difference(tables, a, b, **{x: options[x] for x in common_options})
     _show(args, results, whole)
     return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from pcorrect.adequacy.beta_shape import Adequacy
@@ -37,7 +38,12 @@ def block(fit: Fit, ci_prob: float, ci_kind: Any, shape: Adequacy | None) -> lis
     lines.append(f"  generations: {rows.read} read, {rows.used} used{out}")
     lines += [f"  note: {note}" for note in rows.notes]
     lines += [f"  warning: {text}" for text in (*closed.notes, *fit.warnings)]
-    return lines
+    return [part for line in lines for part in _wrapped(line)]
+
+
+def _wrapped(line: str) -> list[str]:
+    """Sentences broken at 100 characters; tables are narrower."""
+    return textwrap.wrap(line, 100, subsequent_indent="    ", drop_whitespace=True) or [""]
 
 
 def _moment_lines(fit: Fit) -> list[str]:

@@ -8,12 +8,16 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pcorrect.commands import common
 from pcorrect.consistency.extraction import HOWS
+from pcorrect.errors import DataError
 
 if TYPE_CHECKING:
     from pcorrect.consistency.effect import ScoreEffect
-    from pcorrect.consistency.flags import FlaggedPrompt, Flags
+    from pcorrect.consistency.flagged import FlaggedPrompt, Flags
+    from pcorrect.consistency.grouping import AnswerGroups
 
 _WIDEST = 24
 
@@ -65,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     from pcorrect.consistency.grouping import group_answers
 
     groups = group_answers(
-        common.read_generations(args, texts=True),
+        _read(args),
         equivalence=args.equivalence,
         extract=args.extract,
         decimal=args.decimal,
@@ -85,7 +89,10 @@ def run(args: argparse.Namespace) -> int:
         assert table is not None
         text = common.to_json(
             {
-                "prompts": [prompt.as_dict() for prompt in flags],
+                "prompts": [
+                    {**prompt.as_dict(), "clusters": clusters_of(flags.groups, int(i))}
+                    for i, prompt in zip(flags.order, flags.prompts, strict=True)
+                ],
                 "map": list(table.rows()),
                 "effect": {
                     "suspects": effect.suspects,
@@ -115,6 +122,18 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _read(args: argparse.Namespace) -> Any:
+    from pcorrect.consistency.unscored import lacks_scores, read_unscored
+
+    try:
+        return common.read_generations(args, texts=True)
+    except DataError as error:
+        if not lacks_scores(error):
+            raise
+        columns = dict(pair.split("=", 1) for pair in args.column)
+        return read_unscored(args.files, columns=columns, llm=args.llm, benchmark=args.benchmark)
+
+
 def _show(flags: Flags, effect: ScoreEffect, args: argparse.Namespace) -> None:
     groups = flags.groups
     answers, empty = groups.answered.sum(), groups.count[groups.row_empty].sum()
@@ -123,7 +142,9 @@ def _show(flags: Flags, effect: ScoreEffect, args: argparse.Namespace) -> None:
         f"{_many(len(groups.llm), 'llm')}, {_many(int(answers), 'answer')}, "
         f"{empty} without an answer"
     )
-    if flags.rule == "latent":
+    if not flags.judged:
+        common.say("suspects: unknown, since there are neither scores nor keys")
+    elif flags.rule == "latent":
         expected = sum(prompt.p_mislabelled or 0.0 for prompt in flags)
         common.say(
             f"suspects: {effect.suspects} with p_mislabelled of at least {flags.threshold:g}; "
@@ -143,6 +164,23 @@ def _show(flags: Flags, effect: ScoreEffect, args: argparse.Namespace) -> None:
     if not args.quiet:
         for note in flags.notes:
             common.say(f"note: {note}")
+
+
+def clusters_of(groups: AnswerGroups, i: int) -> list[dict[str, Any]]:
+    """The clusters of one prompt for the JSON output, largest first."""
+    first, last = np.searchsorted(groups.row_prompt, [i, i + 1])
+    rows = [h for h in range(int(first), int(last)) if groups.count[h].any()]
+    rows.sort(key=lambda h: (-int(groups.count[h].sum()), groups.row_text[h]))
+    return [
+        {
+            "text": groups.row_text[h],
+            "size": int(groups.count[h].sum()),
+            "rule": groups.row_rule[h],
+            "key": bool(groups.row_key[h]),
+            "no_answer": bool(groups.row_empty[h]),
+        }
+        for h in rows
+    ]
 
 
 def suspect_lines(prompts: Sequence[FlaggedPrompt]) -> list[str]:

@@ -93,13 +93,15 @@ def run(args: argparse.Namespace) -> int:
     _check(args)
     if args.compare:
         args.llm = [*(args.llm or []), *args.compare]
-    fits = _fits(args)
+    fits, left_out = _fits(args)
     reports = [_report(fit, args) for fit in fits]
     pair = _pair_variances(fits, args) if args.compare else None
     allocation = _allocation(fits, args) if args.spend else None
     from pcorrect.planning.tables import Output
 
-    found = Output(reports, pair, args.prob, args.ci_prob, args.k, allocation, args.output)
+    found = Output(
+        reports, pair, args.prob, args.ci_prob, args.k, allocation, args.output, left_out
+    )
     if args.json:
         common.say(common.to_json(found.to_json()))
         return 0
@@ -119,16 +121,20 @@ def _check(args: argparse.Namespace) -> None:
         raise PcorrectError(f"--strategy {args.strategy} needs --spend G")
 
 
-def _fits(args: argparse.Namespace) -> list[Fit]:
-    selected = common.each_llm(common.read_counts(args))
-    # an llm that answered nothing has no plan; reading says how much is missing
+def _fits(args: argparse.Namespace) -> tuple[list[Fit], list[str]]:
+    """Fits of all that can be fitted, and the names of the others."""
+    found = common.each_llm(common.read_counts(args))
+    selected = [counts for counts in found if counts.n_generations.any()]
+    if not selected:
+        selected = found[:1]  # the error says which llm has nothing
+    left_out = [f"{c.llm} on {c.benchmark}" for c in found if not c.n_generations.any()]
     show = not args.quiet and sys.stderr.isatty() and len(selected) > 20
     items: Any = selected
     if show:
         from tqdm import tqdm
 
         items = tqdm(selected, unit="fit", leave=False)
-    return [run_fit(counts, model=args.model, seed=args.seed) for counts in items]
+    return [run_fit(counts, model=args.model, seed=args.seed) for counts in items], left_out
 
 
 def _report(fit: Fit, args: argparse.Namespace) -> PlanReport:

@@ -14,8 +14,8 @@ joint density is :math:`f_A(p_A) f_B(p_B)\, c_\omega(z_A, z_B)`, so that
 where the expectation is over the two separate posteriors of the prompt. Each population is cut into
 about two hundred pieces, which makes everything a finite sum: no Markov chain, nothing to converge.
 
-omega is learned under the mean populations; what is said of single prompts is averaged over draws of
-the populations and of omega.
+omega is learned under the mean populations; what is said of single prompts is averaged over draws
+of the populations and of omega.
 """
 
 from __future__ import annotations
@@ -42,30 +42,34 @@ _LIMIT = 0.995
 _LEVELS = 16
 
 
+View = tuple[FloatArray, FloatArray, FloatArray]
+
+
 @dataclass(frozen=True)
 class Nodes:
     """A population as G pieces, and what the counts of its llm say about them.
 
     Parameters
     ----------
-    p, z : ndarray, shape (G,)
-        Median of each piece, and its normal score.
+    p, z, mass : ndarray, shape (G,)
+        Median of each piece, its normal score, and its share of the population.
     posterior : ndarray, shape (m, G)
         Probability of each piece given the counts of cell 0 … m - 1.
     of_prompt : ndarray, shape (n,)
         The cell of each prompt.
     hermite : ndarray
         Coefficients of p(z) in normalised Hermite polynomials of degree 1, 2 and on.
-    draws : tuple of (z, posterior)
-        The same two under single draws of the population.
+    draws : tuple of (z, mass, posterior)
+        The same under single draws of the population.
     """
 
     p: FloatArray
     z: FloatArray
+    mass: FloatArray
     posterior: FloatArray
     of_prompt: NDArray[np.intp]
     hermite: FloatArray
-    draws: tuple[tuple[FloatArray, FloatArray], ...]
+    draws: tuple[View, ...]
 
 
 @dataclass(frozen=True)
@@ -97,15 +101,15 @@ class Coupling:
         """Values of p_A (G,) and p_B (H,), and probabilities (G, H), for each of `pairs`."""
         omega = self._omega_at((np.arange(_LEVELS) + 0.5) / _LEVELS)
         kernels = [
-            copula_density(float(o), x[:, None], y[None, :])
-            for o, (x, _), (y, _) in zip(omega, self.a.draws, self.b.draws, strict=True)
+            copula_kernel(float(o), x[:2], y[:2])
+            for o, x, y in zip(omega, self.a.draws, self.b.draws, strict=True)
         ]
         for i, j in self.pairs()[0]:
-            rows = _likely([posterior[i] for _, posterior in self.a.draws])
-            columns = _likely([posterior[j] for _, posterior in self.b.draws])
+            rows = _likely([view[2][i] for view in self.a.draws])
+            columns = _likely([view[2][j] for view in self.b.draws])
             total = np.zeros((len(rows), len(columns)))
-            for kernel, (_, a), (_, b) in zip(kernels, self.a.draws, self.b.draws, strict=True):
-                joint = np.outer(a[i, rows], b[j, columns]) * kernel[np.ix_(rows, columns)]
+            for kernel, a, b in zip(kernels, self.a.draws, self.b.draws, strict=True):
+                joint = np.outer(a[2][i, rows], b[2][j, columns]) * kernel[np.ix_(rows, columns)]
                 total += joint / max(float(joint.sum()), 1e-300)
             yield self.a.p[rows], self.b.p[columns], total / total.sum()
 
@@ -128,6 +132,21 @@ def copula_density(omega: float, x: FloatArray, y: FloatArray) -> FloatArray:
     rest = 1 - omega**2
     exponent = (2 * omega * x * y - omega**2 * (x**2 + y**2)) / (2 * rest)
     return np.asarray(np.exp(exponent) / np.sqrt(rest))
+
+
+def copula_kernel(
+    omega: float, a: tuple[FloatArray, FloatArray], b: tuple[FloatArray, FloatArray]
+) -> FloatArray:
+    """Copula density between pieces (z, mass) of two populations, margins kept exactly.
+
+    The density at the middle of the pieces does not quite integrate to 1 over them, and the n-th
+    power of that enters the likelihood: rows and columns are scaled until it does (Sinkhorn).
+    """
+    kernel = copula_density(omega, a[0][:, None], b[0][None, :])
+    for _ in range(4):
+        kernel /= np.maximum(kernel @ b[1], 1e-300)[:, None]
+        kernel /= np.maximum(a[1] @ kernel, 1e-300)[None, :]
+    return kernel
 
 
 def _likely(posteriors: list[FloatArray]) -> NDArray[np.intp]:
@@ -158,22 +177,22 @@ def _nodes(fit: Fit, rng: np.random.Generator) -> Nodes:
     s, k = cells.n_correct[:, None], cells.n_generations[:, None]
     log_likelihood = xlogy(s, p) + xlog1py(k - s, -p)
 
-    def under(mass: FloatArray, middle: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def under(mass: FloatArray, middle: FloatArray) -> View:
         with np.errstate(divide="ignore"):
             log = log_likelihood + np.log(mass)
         posterior = np.exp(log - log.max(axis=1, keepdims=True))
         z = np.asarray(ndtri(np.clip(middle, 1e-9, 1 - 1e-9)))
-        return z, posterior / posterior.sum(axis=1, keepdims=True)
+        return z, mass, posterior / posterior.sum(axis=1, keepdims=True)
 
-    z, posterior = under(np.diff(cuts), middle)
-    draws = [(z, posterior)] * _LEVELS
+    mean = under(np.diff(cuts), middle)
+    draws = [mean] * _LEVELS
     if fit.population is not None:
         edge = (p[1:] + p[:-1]) / 2
         chosen = fit.population.take(rng.integers(len(fit.population), size=_LEVELS))
         for d, below in enumerate(_distribution(chosen, edge)):
             ends = np.concatenate([[0.0], below, [1.0]])
             draws[d] = under(np.diff(ends), (ends[1:] + ends[:-1]) / 2)
-    return Nodes(p, z, posterior, cells.of_prompt, _hermite(sample), tuple(draws))
+    return Nodes(p, *mean, cells.of_prompt, _hermite(sample), tuple(draws))
 
 
 def _distribution(population: Population, at: FloatArray) -> FloatArray:
@@ -204,7 +223,7 @@ def _omega_posterior(a: Nodes, b: Nodes) -> tuple[FloatArray, FloatArray]:
     )
 
     def log_likelihood(omega: float) -> float:
-        kernel = copula_density(omega, a.z[:, None], b.z[None, :])
+        kernel = copula_kernel(omega, (a.z, a.mass), (b.z, b.mass))
         mean = a.posterior @ kernel @ b.posterior.T
         return float(times @ np.log(np.maximum(mean[pairs[:, 0], pairs[:, 1]], 1e-300)))
 

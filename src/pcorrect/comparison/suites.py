@@ -76,6 +76,8 @@ def suite(
         used.append(
             (table, table.n_correct[[row]][:, here], table.n_generations[[row]][:, here], group)
         )
+    if not used:
+        raise DataError(f"no benchmark has a scored generation of {llm!r}")
     parts = [(t.benchmark, Units.from_counts(s, k, g if by_group else None)) for t, s, k, g in used]
     pooled = Units.from_counts(
         np.concatenate([s for _, s, _, _ in used], axis=1),
@@ -91,9 +93,7 @@ def suite_difference(
     b: str,
     *,
     weights: Mapping[str, float] | None = None,
-    paired: bool = True,
     by_group: bool = False,
-    rope: float | tuple[float, float] = 0.01,
     ci_prob: float = 0.95,
     ci_kind: CiKind = "eti",
     draws: int = 20_000,
@@ -102,11 +102,26 @@ def suite_difference(
 ) -> Suite:
     """Macro and micro difference of two llms over several benchmarks, paired by prompt.
 
-    Parameters and errors are those of `suite` and `paired_difference`; `rope` is not used by the
-    averages and `paired` must be True.
+    Parameters
+    ----------
+    data : list of Counts, Counts, path, list of paths, data frame or Generations
+    a, b : str
+        The llms.
+    weights, by_group, ci_prob, ci_kind, draws, seed, **reading
+        As in `suite`. Benchmarks on which the two share no prompt are left out, with a note.
+
+    Returns
+    -------
+    Suite
+        Its rows are differences a - b.
+
+    Raises
+    ------
+    DataError
+        The llms share no prompt of any benchmark, or there are no groups to be units.
+    ChoiceError
+        A weight names no benchmark.
     """
-    if not paired:
-        raise PcorrectError("a suite of unpaired differences is not defined: compare one benchmark")
     tables = _parts(all_counts(data, **reading), by_group)
     pairs, notes = [], []
     for table in tables:
@@ -141,7 +156,8 @@ def suite_difference(
         np.concatenate([p.n_generations[order] for p in pairs], axis=1),
         _labels([(p.benchmark, p.group) for p in pairs]) if by_group else None,
     )
-    sign = -1.0 if swap else 1.0
+    # an llm against itself: the same generations, no difference at all
+    sign = 0.0 if a == b else -1.0 if swap else 1.0
     title = f"{a} - {b}"
     return _assemble(
         title, parts, pooled, weights, ci_prob, ci_kind, draws, seed, tuple(notes), sign

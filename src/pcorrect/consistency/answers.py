@@ -66,7 +66,14 @@ def rows_from(data: Any) -> AnswerRows:
     notes: list[str] = []
     found = data
     if not hasattr(data, "answer"):
-        found, group, notes = _from_generations(data)
+        from pcorrect.consistency.unscored import lacks_scores, read_unscored
+
+        try:
+            found, group, notes = _from_generations(data)
+        except DataError as error:
+            if not lacks_scores(error):
+                raise
+            return read_unscored(data)
     if not len(found.prompt):
         raise DataError("there are no single generations: answers are needed, not counts")
     if all(answer is None for answer in found.answer):
@@ -122,9 +129,8 @@ def extracted(rows: AnswerRows, extract: extraction.How, notes: list[str]) -> Te
                 f"{benchmark}: answers are whole responses; the answer in each was looked for "
                 f"(extract {how!r})"
             )
-        for text in set(answer[at]):
-            if text is not None:
-                answer[at[answer[at] == text]] = extraction.extract_answer(text, how)
+        known = {text: extraction.extract_answer(text, how) for text in set(answer[at]) if text}
+        answer[at] = [known.get(text, text) for text in answer[at]]
     return answer
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pcorrect.consistency.flags import Flags
+from pcorrect.consistency.flagged import Flags
 from pcorrect.errors import PcorrectError
 
 FloatArray = NDArray[np.float64]

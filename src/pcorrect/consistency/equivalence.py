@@ -38,6 +38,8 @@ REASONS: dict[Rule, str] = {
     "user": "the caller's function",
 }
 
+# Longer texts are no letters, numbers or formulas.
+_LONGEST = 10_000
 _LETTER = re.compile(r"[(\[]?\s?([A-Za-z])\s?[)\]]?[.:)]?")
 _LABEL = re.compile(r"[(\[](\d{1,2})[)\]]")
 _FUNCTIONS = re.compile(
@@ -76,6 +78,8 @@ def cascade(text: str | None, *, decimal: str = ".") -> Key:
     cleaned = texts.clean(text)
     if cleaned.isascii() and cleaned.isdigit() and len(cleaned) < 300:
         return Key("number", str(int(cleaned)))
+    if len(cleaned) > _LONGEST:
+        return Key("text", texts.fold(cleaned))
     plain = texts.clean(latex.plain(cleaned))
     tree = syntax.literal(plain)
     if tree is not None:

@@ -80,7 +80,8 @@ def extract_answer(response: str, how: How = "auto") -> str:
 
 
 def _boxed(response: str) -> str | None:
-    for match in reversed(list(_BOXED.finditer(response))):
+    # The last box that is closed; of a response that keeps opening boxes only the end is tried.
+    for match in reversed(list(_BOXED.finditer(response))[-20:]):
         end = texts.closing_brace(response, match.end())
         if end > match.end():
             return response[match.end() : end].strip()

@@ -3,7 +3,7 @@
 math-verify alone would merge too much: it reads ``5 cm`` as 5, ``1e3`` as 3e, ``x = 5`` as 5 and
 ``X`` as ``x``. So it sees only what the cascade left as a formula, beside plain numbers, and two of
 these are compared only if they are of one shape: both or neither an equation or inequality, in the
-same kind of outer brackets, in the same variables.
+same kind of outer brackets, in the same variables (and equations of numbers not at all).
 """
 
 from __future__ import annotations
@@ -66,11 +66,15 @@ def leaders(prompts: Sequence[Mapping[str, Key]]) -> list[Leaders]:
 
 def _pairs(known: Mapping[str, Key]) -> list[tuple[str, str]]:
     """Pairs of cleaned texts to compare, each in code-point order."""
-    shapes: dict[tuple[object, ...], list[tuple[str, bool]]] = {}
+    shapes: dict[tuple[bool, str, frozenset[str]], list[tuple[str, bool]]] = {}
     for text, key in known.items():
         number = key.rule == "number" and " " not in key.value
-        if number or (key.rule == "expression" and not _has_loose_comma(key.value)):
-            shapes.setdefault(_shape(text), []).append((texts.clean(text), number))
+        if not number and (key.rule != "expression" or _has_loose_comma(key.value)):
+            continue
+        relation, _, names = shape = _shape(text)
+        # Relations of numbers are all "true": 3 + 4 = 7 would be the same as 5 + 6 = 11.
+        if names or not relation:
+            shapes.setdefault(shape, []).append((texts.clean(text), number))
     return [
         (min(a, b), max(a, b))
         for group in shapes.values()
@@ -79,7 +83,7 @@ def _pairs(known: Mapping[str, Key]) -> list[tuple[str, str]]:
     ]
 
 
-def _shape(text: str) -> tuple[object, ...]:
+def _shape(text: str) -> tuple[bool, str, frozenset[str]]:
     plain = texts.clean(latex.plain(texts.clean(text))).replace(" ", "")
     closing = _OUTER.get(plain[:1])
     outer = plain[0] + plain[-1] if closing and plain[-1] in closing else ""

@@ -148,7 +148,7 @@ def _rows(groups: AnswerGroups, by: str, ci_prob: float) -> list[dict[str, Any]]
     for i in range(len(groups.prompt)):
         here = np.arange(first[i], first[i + 1])
         if by == "prompt":
-            count = _one_sample(groups.count[here], groups.row_empty[here])
+            count = _one_draw(groups.count[here], groups.row_empty[here])
             found.append(_row(groups, i, POOLED, here, count, share[here], ci_prob))
             continue
         for j in np.flatnonzero(groups.count[here].sum(axis=0)):
@@ -159,7 +159,7 @@ def _rows(groups: AnswerGroups, by: str, ci_prob: float) -> list[dict[str, Any]]
     return found
 
 
-def _one_sample(count: NDArray[np.int64], empty: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _one_draw(count: NDArray[np.int64], empty: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Counts that say as much about the average llm as the counts of all llms do.
 
     The sum of them if all have equally many answers, otherwise shares of llms with equal weight

@@ -9,23 +9,22 @@ from pcorrect.engines.gibbs_pieces import FloatArray, IntArray
 from pcorrect.engines.gibbs_state import Chains
 
 # The thinnest data have about so many prompts, and each level so many times those of the next.
-SMALLEST = 30
-RATIO = 3.0
-# More cells make every level dear, and fewer levels do.
-MANY_CELLS, WIDE_RATIO = 100, 6.0
+_SMALLEST, _RATIO = 30, 3.0
+# Many cells make every level dear, and slow mixing is a matter of few generations.
+_MANY_CELLS = 100
+_RATIO_OF_MANY = 6.0
 
 
-def thinned(n: IntArray, *, smallest: float = SMALLEST, ratio: float | None = None) -> IntArray:
+def thinned(n: IntArray) -> IntArray:
     """Counts of ever fewer prompts in the same proportions, shape (levels, M), `n` itself first.
 
     Cells are thinned in their order, as if prompts stood in a row and every j-th were kept, so that
     cells of one prompt each are thinned as well.
     """
-    if ratio is None:
-        ratio = RATIO if len(n) <= MANY_CELLS else WIDE_RATIO
+    ratio = _RATIO if len(n) <= _MANY_CELLS else _RATIO_OF_MANY
     total = max(int(n.sum()), 1)
-    steps = max(0, int(np.ceil(np.log(total / smallest) / np.log(ratio))))
-    share = (smallest / total) ** (np.arange(steps + 1) / max(steps, 1))
+    steps = max(0, int(np.ceil(np.log(total / _SMALLEST) / np.log(ratio))))
+    share = (_SMALLEST / total) ** (np.arange(steps + 1) / max(steps, 1))
     kept = np.floor(np.cumsum(n) * share[:, None] + 0.5)
     return np.diff(kept, axis=1, prepend=0.0).astype(np.int64)
 

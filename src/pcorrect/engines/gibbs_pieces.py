@@ -33,9 +33,8 @@ def log_beta_draw(
 
 def beta_parameters(logit_m: FloatArray, logit_r: FloatArray) -> tuple[FloatArray, FloatArray]:
     """(a, b) of the Beta with mean m and spread r (see `pcorrect.priors`)."""
-    logit_r = np.clip(logit_r, *LOGIT_R)
-    r = expit(logit_r)
-    nu = expit(-logit_r) * (1 + r) / r**2
+    odds = np.exp(-np.clip(logit_r, *LOGIT_R))
+    nu = odds * (odds + 2.0)  # 1 / r**2 - 1
     return expit(logit_m) * nu, expit(-logit_m) * nu
 
 
@@ -43,3 +42,19 @@ def log_stick_weights(log_v: FloatArray, log_1v: FloatArray) -> FloatArray:
     """Log shares, shape (C, 1 + T): what the sticks leave first, then the sticks."""
     left = np.cumsum(log_1v, axis=1)
     return np.concatenate([left[:, -1:], log_v[:, :1], log_v[:, 1:] + left[:, :-1]], axis=1)
+
+
+class Distinct:
+    """The distinct values of a whole number that each cell has."""
+
+    def __init__(self, of_cell: FloatArray) -> None:
+        self.value, self._index = np.unique(of_cell, return_inverse=True)
+        self._member = (self._index[:, None] == np.arange(len(self.value))).astype(float)
+
+    def spread(self, x: FloatArray) -> FloatArray:
+        """From one column per value to one per cell."""
+        return np.asarray(x[:, self._index])
+
+    def sum(self, x: NDArray[np.int64]) -> FloatArray:
+        """From one column per cell to one per value."""
+        return np.asarray(x @ self._member)

@@ -14,6 +14,7 @@ from pcorrect.cells import Cells
 from pcorrect.engines.gibbs_pieces import (
     LOGIT_M,
     LOGIT_R,
+    Distinct,
     FloatArray,
     beta_parameters,
     log_beta_draw,
@@ -24,10 +25,14 @@ from pcorrect.priors import Priors
 # Acceptance rate that the step sizes are adapted to, for moves of one dimension.
 _ACCEPT = 0.35
 _TINY = 1e-300
-_CANDIDATES = 24
+_CANDIDATES = 12
+
+
+_DIRECTIONS = ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, -1.0))
 
 
 class Chains:
+    DIRS=(0,1); SPREAD=1.5
     """C chains of the model, each with T sticks.
 
     Parameters
@@ -69,10 +74,12 @@ class Chains:
         self.rest = np.zeros((chains, len(self.s)), dtype=np.int64)
         self.taken = np.zeros((3, *self.log_v.shape))
         #: Log step sizes of the moves of m, r and alpha, and how fast they adapt (0: not at all).
-        self.log_step = np.zeros((chains, 3))
+        self.log_step = np.zeros((chains, 5))
         self.adapting = 0.0
         self._alpha_bounds = np.log(np.array(priors.alpha))
         self._sums = np.stack([np.ones(len(self.s)), self.s, self.f])
+        # Log-gammas are needed at the distinct values of s, f and k only.
+        self._distinct = [Distinct(x) for x in (self.s, self.f, self.s + self.f)]
 
     def sweep(self) -> None:
         """Update everything once."""
@@ -81,9 +88,10 @@ class Chains:
         self.exchange(marginal + self.scale)
         self._move_alpha_and_sticks(lik, marginal)
         self._allocate(lik)
-        for start in (0, 1):
-            self._swap_random_labels()
-            self._swap_neighbours(start)
+        self._swap_random_labels()
+        # From here on V is integrated out, until it is drawn again.
+        self._swap_neighbours(0)
+        self._swap_neighbours(1)
         self._move_base()
         self._move_alpha()
         self._draw_sticks_and_atoms()
@@ -107,7 +115,11 @@ class Chains:
         """
         a, b = self.a[:, None], self.b[:, None]
         value = np.empty((len(a), len(self.s), 1 + self.log_v.shape[1]))
-        value[:, :, 0] = betaln(a + self.s, b + self.f) - betaln(a, b)
+        s, f, k = (
+            d.spread(gammaln(x + d.value))
+            for d, x in zip(self._distinct, (a, b, a + b), strict=True)
+        )
+        value[:, :, 0] = s + f - k - betaln(a, b)
         logs = np.stack([self.log_phi, self.log_1phi], axis=1)
         np.matmul(self._sums[1:].T, logs, out=value[:, :, 1:])
         self.scale = value.max(axis=2)
@@ -124,14 +136,14 @@ class Chains:
         With V = 1 - U**(1 / alpha) the sticks move along with alpha: big moves where the data say
         little about the weights, which is where alpha given the weights crawls.
         """
-        step = np.exp(self.log_step[:, 2]) * self.rng.standard_normal(len(self.a))
+        step = np.exp(self.log_step[:, 4]) * self.rng.standard_normal(len(self.a))
         proposal = self.log_alpha + step
         log_1v = self.log_1v * np.exp(-step)[:, None]
         log_v = np.log(-np.expm1(log_1v))
         log_w = log_stick_weights(log_v, log_1v)
         change = self.log_marginal(lik, log_w) - marginal
         log_ratio = np.where(self._allowed(proposal), (change * self.n).sum(axis=1), -np.inf)
-        self._adapt(2, log_ratio)
+        self._adapt(4, log_ratio)
         ok = self._accept(log_ratio)
         self.log_alpha = np.where(ok, proposal, self.log_alpha)
         ok = ok[:, None]
@@ -181,18 +193,20 @@ class Chains:
         Their number sets the scale of the steps, which come in all sizes.
         """
         chains = len(self.a)
-        full = (chains, len(self.s))
-        s = np.concatenate([self.taken[1], np.broadcast_to(self.s, full)], axis=1)
-        f = np.concatenate([self.taken[2], np.broadcast_to(self.f, full)], axis=1)
-        times = np.concatenate([self.taken[0] > 0, self.rest], axis=1, dtype=float)
-        units = times.sum(axis=1)
-        parts = (s, f, s + f, times, units)
+        occupied = self.taken[0] > 0
+        seen = self.taken[1], self.taken[2], self.taken[1] + self.taken[2]
+        values, times = [], []
+        for x, d in zip(seen, self._distinct, strict=True):
+            values.append(np.concatenate([x, np.tile(d.value, (chains, 1))], axis=1))
+            times.append(np.concatenate([occupied, d.sum(self.rest)], axis=1))
+        units = np.sum(occupied, axis=1) + self.rest.sum(axis=1)
+        parts = values, times, units
         current = self._base_log_density(self.logit_m, self.logit_r, parts)
-        for which in (0, 1):
-            size = self.log_step[:, which] + self.rng.uniform(-1.5, 1.5, chains)
+        for which in self.DIRS:
+            size = self.log_step[:, which] + self.rng.uniform(-self.SPREAD, self.SPREAD, chains)
             step = np.exp(size) / np.sqrt(1.0 + units) * self.rng.standard_normal(chains)
-            m = self.logit_m + step if which == 0 else self.logit_m
-            r = self.logit_r + step if which == 1 else self.logit_r
+            along = _DIRECTIONS[which]
+            m, r = self.logit_m + along[0] * step, self.logit_r + along[1] * step
             new = self._base_log_density(m, r, parts)
             self._adapt(which, new - current)
             ok = self._accept(new - current)
@@ -201,13 +215,22 @@ class Chains:
         self.a, self.b = beta_parameters(self.logit_m, self.logit_r)
 
     def _base_log_density(
-        self, logit_m: FloatArray, logit_r: FloatArray, parts: tuple[FloatArray, ...]
+        self,
+        logit_m: FloatArray,
+        logit_r: FloatArray,
+        parts: tuple[list[FloatArray], list[FloatArray], FloatArray],
     ) -> FloatArray:
-        """Log density of (logit m, logit r) given Beta-binomial counts: s, f, s + f, how often."""
-        s, f, k, times, units = parts
+        """Log density of (logit m, logit r) given Beta-binomial counts.
+
+        `parts` has the values of s, f and s + f, how often each occurs, and the number of counts.
+        """
+        values, times, units = parts
         a, b = beta_parameters(logit_m, logit_r)
-        each = gammaln(a[:, None] + s) + gammaln(b[:, None] + f) - gammaln((a + b)[:, None] + k)
-        value = (each * times).sum(axis=1) - units * betaln(a, b)
+        s, f, k = (
+            (gammaln(shape[:, None] + x) * n).sum(axis=1)
+            for shape, x, n in zip((a, b, a + b), values, times, strict=True)
+        )
+        value = s + f - k - units * betaln(a, b)
         for x, (one, two) in ((logit_m, self.priors.mu), (logit_r, self.priors.spread)):
             # Beta(one, two) density times the Jacobian of the logit
             value += one * x - (one + two) * np.logaddexp(0.0, x)

@@ -59,12 +59,12 @@ class LogitNormalDensity:
     """Unnormalised log posterior density in (logit q, logit r)."""
 
     def __init__(self, cells: Cells, priors: Priors) -> None:
-        self._likelihood = LogitNormalLikelihood(cells)
+        self.likelihood = LogitNormalLikelihood(cells)
         self._priors = priors
 
     def __call__(self, shape: Shape) -> FloatArray:
         """Log density at each point of `shape`."""
-        return self._likelihood.log_prob(shape) + log_prior(shape, self._priors)
+        return self.likelihood.log_prob(shape) + log_prior(shape, self._priors)
 
 
 def log_prior(shape: Shape, priors: Priors) -> FloatArray:
@@ -116,9 +116,13 @@ def sample_logit_normal(
     population = to_population(shape, int(k.max(initial=1)), rng)
     m, t = location_scale(shape)
     cube = (chains, draws)
+    if len(cells.of_prompt) <= _FEW:
+        score = draw_score(population, cells, rng)
+    else:
+        score = _beta_draws(*density.likelihood.score_moments(shape), rng)
     return FamilyResult(
         population,
-        draw_score(population, cells, rng).reshape(cube),
+        score.reshape(cube),
         {"logit_mean": m.reshape(cube), "logit_sd": t.reshape(cube)},
         log_prior(shape, priors).reshape(cube),
         {"quadrature_error": grid.error, "log_evidence": grid.log_evidence},
@@ -131,7 +135,11 @@ def draw_score(population: Population, cells: Cells, rng: np.random.Generator) -
     if n <= _FEW:
         s, k = (x[cells.of_prompt] for x in (cells.n_correct, cells.n_generations))
         return np.asarray(population.draw_p(s, k, rng).mean(axis=1))
-    mean, variance = score_moments(population, cells)
+    return _beta_draws(*score_moments(population, cells), rng)
+
+
+def _beta_draws(mean: FloatArray, variance: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """One draw from each of the Betas with these moments."""
     nu = np.maximum(mean * (1 - mean) / np.maximum(variance, 1e-300) - 1, 1e-12)
     return rng.beta(mean * nu, (1 - mean) * nu)
 

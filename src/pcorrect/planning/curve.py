@@ -157,8 +157,9 @@ def curve_of(
         ci_prob,
         se_mu,
         se_score,
-        se_mu * found.factor("mu", ci_prob),
-        se_score * found.factor("score", ci_prob),
+        # an interval within [0, 1] is never wider, though Student's t for few prompts is
+        np.minimum(se_mu * found.factor("mu", ci_prob), 0.5),
+        np.minimum(se_score * found.factor("score", ci_prob), 0.5),
         floor,
         *observed,
         *seen,

@@ -187,6 +187,9 @@ class PlanReport:
             if math.isfinite(floor.value)
             else ["any", "-", "-", "", "", "0"]
         )
+        if len(found.mu) == 1:
+            # assumed, not estimated: there is no uncertainty and there are no data to show
+            rows = [[x for i, x in enumerate(row) if i not in (2, 3, 6, 7)] for row in rows]
         lines += [f"  {line}" for line in columns(rows)]
         lines += [f"  warning: {note}" for note in self.notes]
         lines += [f"  goal: {goal}" for goal in self.targets]

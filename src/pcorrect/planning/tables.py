@@ -77,6 +77,8 @@ class Output:
         Which prompts next.
     written : str or None
         Where it was written.
+    left_out : sequence of str
+        Llms without a scored generation.
     """
 
     reports: Sequence[PlanReport]
@@ -86,6 +88,7 @@ class Output:
     ks: Sequence[int] | None
     allocation: Allocation | None
     written: str | None
+    left_out: Sequence[str] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The JSON contract."""
@@ -99,6 +102,8 @@ class Output:
                 **self.allocation.expected,
                 "prompts": self.allocation.rows(),
             }
+        if self.left_out:
+            out["left_out"] = list(self.left_out)
         return out
 
     def lines(self) -> list[str]:
@@ -114,6 +119,7 @@ class Output:
         else:
             lines += ["", *overview(self.reports)]
         lines += ["", *LEGEND]
+        lines += [f"left out, no scored generation: {name}" for name in self.left_out]
         if self.allocation is not None:
             lines += ["", *allocation_lines(self.allocation, self.written)]
         return lines

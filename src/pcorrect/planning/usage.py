@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from pcorrect.errors import DataError
-from pcorrect.readers.archive import Archive
 
 
 @dataclass(frozen=True)
@@ -87,6 +86,9 @@ def _records(path: Path) -> Iterator[Mapping[str, Any]]:
     """One record per generation of an Inspect log; nothing where the file is something else."""
     if not path.is_file():
         return
+    # the readers load the table engine, which planning has no other use for
+    from pcorrect.readers.archive import Archive
+
     records: object = None
     if zipfile.is_zipfile(path):
         with Archive(path, path.name) as archive:

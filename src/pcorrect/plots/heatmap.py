@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from pcorrect.marginal import FloatArray
-from pcorrect.plots.canvas import INK, WIDTH, check_backend, new_collection, style
+from pcorrect.plots.canvas import WIDTH, check_backend, new_collection, style
+from pcorrect.plots.panel import INK
 
 if TYPE_CHECKING:
     from arviz_plots.plot_collection import PlotCollection

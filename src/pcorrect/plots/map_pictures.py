@@ -23,9 +23,7 @@ _INTERVALS = 150
 
 def map_picture(flags: Flags, name: str) -> Picture:
     """P(correct) against consistency, with the prompts whose key may be wrong."""
-    shown = [
-        p for p in flags.prompts if p.p_correct is not None and p.consistency is not None
-    ]
+    shown = [p for p in flags.prompts if p.p_correct is not None and p.consistency is not None]
     x = np.array([p.p_correct for p in shown], dtype=float)
     y = np.array([p.consistency for p in shown], dtype=float)
     flagged = np.array([p.flagged for p in shown], dtype=bool)
@@ -47,9 +45,7 @@ def map_picture(flags: Flags, name: str) -> Picture:
 def table_picture(table: PromptTable, name: str) -> Picture:
     """The same from a data map with uncertainty, one point per row."""
     rows: list[dict[str, Any]] = [
-        row
-        for row in table.rows()
-        if row["consistency"] is not None and row["p_mean"] is not None
+        row for row in table.rows() if row["consistency"] is not None and row["p_mean"] is not None
     ]
     x = np.array([row["p_mean"] for row in rows], dtype=float)
     y = np.array([row["consistency"] for row in rows], dtype=float)
@@ -58,10 +54,10 @@ def table_picture(table: PromptTable, name: str) -> Picture:
         return picture
     few = len(rows) <= _INTERVALS
     if few:
-        bounds = [
+        low, high = (
             np.array([row[key] for row in rows], dtype=float) for key in ("p_lower", "p_upper")
-        ]
-        picture.segments_across(*bounds, y, 0, "95 % equal-tailed interval of p")
+        )
+        picture.segments_across(low, high, y, 0, "equal-tailed interval of p")
     else:
         x, y = _spread(x, y, picture)
     picture.points(x, y, MU, "posterior mean of p" if few else "prompt")

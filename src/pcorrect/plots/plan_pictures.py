@@ -20,7 +20,8 @@ def precision_picture(curve: PrecisionCurve, name: str, k_used: int = 0) -> Pict
     prob = f"{100 * curve.ci_prob:g} %"
     k = curve.k.astype(float)
     floor = curve.floor
-    values = np.concatenate([curve.se_mu.ravel(), curve.se_score.ravel(), [floor.value]])
+    drawn = (curve.se_mu, curve.se_score, curve.observed_se_mu, curve.observed_se_score)
+    values = np.concatenate([*(x.ravel() for x in drawn), [floor.value]])
     values = values[np.isfinite(values) & (values > 0)]
     least = float(max(values.min(), values.max() / _REACH)) if len(values) else 0.01
     picture = Picture(
@@ -80,11 +81,17 @@ def interval_picture(
         ratio = half[1] / se[1]
     factor = float(np.nanmean(ratio)) if np.isfinite(ratio).any() else np.nan
     level = f"{100 * curve.ci_prob:g} %"
-    ends = np.concatenate([mean - half[2], mean + half[2], [mean]])
+    # a share has nowhere to go beyond 0 and 1, nor has its axis
+    widest = float(np.nanmax([half[2], factor * seen], initial=0.0)) or 1.0
     picture = Picture(
         f"{level} interval of {estimand} against k: {name}",
         _k_axis(k, k_used),
-        linear(np.clip(ends, 0, 1), f"{estimand}, % correct ({PARAMETERS[estimand]})", in_percent),
+        linear(
+            [],
+            f"{estimand}, % correct ({PARAMETERS[estimand]})",
+            in_percent,
+            bounds=(max(mean - 1.1 * widest, 0.0), min(mean + 1.1 * widest, 1.0)),
+        ),
         f"Shaded: the {level} interval that k generations are predicted to give (posterior median "
         "of its width); strokes: average over all subsets of your generations.",
     )

@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pcorrect.comparison import PairedDifference, Ranking, paired_difference, rank
+from pcorrect.comparison import (
+    PairedDifference,
+    Ranking,
+    Suite,
+    paired_difference,
+    rank,
+    suite,
+    suite_difference,
+)
 from pcorrect.data import Counts
 from pcorrect.errors import DataError, PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL, Fit, run_fit
@@ -24,6 +32,8 @@ if TYPE_CHECKING:
 _INLINE = 3
 # Beyond so many fits there are tables only: a page has to open.
 _CHARTS = 120
+# Up to so many llms have averages over benchmarks of their own; the ranking has those of more.
+_SUITES = 30
 # Beyond so many generations only their counts are looked at.
 _GENERATIONS = 1_000_000
 
@@ -207,6 +217,37 @@ class Material:
                     continue  # no shared prompt: the section says so
                 found.append(result)
         return found
+
+    @cached_property
+    def suites(self) -> list[Suite]:
+        """Averages over the benchmarks, one per llm; none with one benchmark, or very many llms."""
+        if len(self.benchmarks) < 2 or len(self.llms) > _SUITES:
+            return []
+        options = self.options
+        return [
+            suite(
+                list(self._scored_tables),
+                llm,
+                ci_prob=options.ci_prob,
+                ci_kind=options.ci_kind,
+                seed=options.seed,
+            )
+            for llm in self.llms
+        ]
+
+    @cached_property
+    def suite_difference(self) -> Suite | None:
+        """The two llms compared over all benchmarks; None unless there are two of each."""
+        if len(self.differences) < 2:
+            return None
+        options = self.options
+        return suite_difference(
+            list(self._scored_tables),
+            *self.llms,
+            ci_prob=options.ci_prob,
+            ci_kind=options.ci_kind,
+            seed=options.seed,
+        )
 
     @cached_property
     def rankings(self) -> list[Ranking]:

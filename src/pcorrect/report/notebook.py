@@ -46,6 +46,7 @@ def result_html(tree: xr.DataTree, *, ci_prob: float = 0.95, ci_kind: str = "eti
         )
         for name, row in zip(map(str, table.index), table.itertuples(index=False), strict=True)
     ]
+    whole: Any = tree
     return tag(
         "div",
         tag(
@@ -60,7 +61,7 @@ def result_html(tree: xr.DataTree, *, ci_prob: float = 0.95, ci_kind: str = "eti
             tag("tbody", rows),
         ),
         [tag("p", f"Warning: {text}") for text in (*fit.moments.notes, *fit.warnings)],
-        tag("details", tag("summary", "DataTree"), Markup(tree._repr_html_())),
+        tag("details", tag("summary", "DataTree"), Markup(whole._repr_html_())),
     )
 
 

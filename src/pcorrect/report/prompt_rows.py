@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pcorrect.report.material import Material
 
-# Characters of prompt texts and answers on a page, all together, and of one of them.
+if TYPE_CHECKING:
+    from pcorrect.consistency.flags import FlaggedPrompt, Flags
+
+# Characters of prompt texts on a page, all together; of one text, and of one answer.
 _ALL_TEXTS = 1_500_000
 _ONE_TEXT = 4000
 _ONE_ANSWER = 160
 # Different answers that are listed of a prompt.
 _ANSWERS = 8
-# Reading answers goes through every generation: beyond so many they are left out.
-_GENERATIONS = 600_000
 
 
 @dataclass
@@ -28,10 +29,12 @@ class PromptRow:
     benchmark, prompt, group : str
     p : dict
         llm -> (posterior mean, lower, upper of p, n_correct, n_generations).
-    text, target : str
-        Cut to what a page can hold; empty where the log has none.
-    answers : list of (answer, times, times right, llms)
-        The most frequent ones.
+    text : str
+        Cut to what a page can hold; empty where there is none.
+    flag : FlaggedPrompt or None
+        How suspect its key is; None without answers.
+    answers : list of (answer, times, right, llms)
+        The most frequent ones: generations, whether it is the key, and how many llms gave it.
     n_answers : int
         Different answers.
     """
@@ -41,8 +44,8 @@ class PromptRow:
     group: str
     p: dict[str, tuple[float, float, float, int, int]] = field(default_factory=dict)
     text: str = ""
-    target: str = ""
-    answers: list[tuple[str, int, int, int]] = field(default_factory=list)
+    flag: FlaggedPrompt | None = None
+    answers: list[tuple[str, int, bool, int]] = field(default_factory=list)
     n_answers: int = 0
 
     @property
@@ -50,9 +53,14 @@ class PromptRow:
         """Mean over llms of the posterior mean of p."""
         return float(np.mean([p[0] for p in self.p.values()]))
 
+    @property
+    def key(self) -> str:
+        """The key, cut to a cell; empty where it is not known."""
+        return "" if self.flag is None or self.flag.key is None else cut(self.flag.key, _ONE_ANSWER)
+
 
 def prompt_rows(material: Material) -> list[PromptRow]:
-    """The prompts of all benchmarks, hardest first."""
+    """The prompts of all benchmarks, most suspect first; hardest first without answers."""
     options = material.options
     groups = {
         (table.benchmark, str(prompt)): str(group)
@@ -74,54 +82,39 @@ def prompt_rows(material: Material) -> list[PromptRow]:
                 int(counts.n_correct[i]),
                 int(counts.n_generations[i]),
             )
-    _add_texts(rows, material)
-    _add_answers(rows, material)
-    return sorted(rows.values(), key=lambda row: row.mean)
-
-
-def _add_texts(rows: dict[tuple[str, str], PromptRow], material: Material) -> None:
-    texts = material.options.texts
     room = int(np.clip(_ALL_TEXTS / max(len(rows), 1), 200, _ONE_TEXT))
     for row in rows.values():
-        row.text = cut(texts.get(row.prompt, ""), room)
+        row.text = cut(options.texts.get(row.prompt, ""), room)
+    if material.flags is None:
+        return sorted(rows.values(), key=lambda row: row.mean)
+    _add_answers(rows, material.flags)
+    unflagged = len(material.flags.prompts) + 1
+    return sorted(
+        rows.values(), key=lambda row: (row.flag.rank if row.flag else unflagged, row.mean)
+    )
 
 
-def _add_answers(rows: dict[tuple[str, str], PromptRow], material: Material) -> None:
-    read = sum(fit.counts.rows.read for fit in material.fits)
-    if material.generations is None or read > _GENERATIONS:
-        return
-    from pcorrect.readers import answers
-
-    found = answers(material.generations)
-    times: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    right: dict[tuple[str, str, str], int] = defaultdict(int)
-    llms: dict[tuple[str, str, str], set[str]] = defaultdict(set)
-    for benchmark, llm, prompt, answer, target, correct in zip(
-        found.benchmark,
-        found.llm,
-        found.prompt,
-        found.answer,
-        found.target,
-        found.correct,
-        strict=True,
-    ):
-        key = str(benchmark), str(prompt)
-        if key not in rows:
+def _add_answers(rows: dict[tuple[str, str], PromptRow], flags: Flags) -> None:
+    groups = flags.groups
+    first = np.searchsorted(groups.row_prompt, np.arange(len(groups.prompt) + 1))
+    times = groups.count.sum(axis=1)
+    llms = (groups.count > 0).sum(axis=1)
+    for position, flag in zip(flags.order, flags.prompts, strict=True):
+        row = rows.get((str(flag.benchmark), str(flag.prompt)))
+        if row is None:
             continue
-        if target is not None and not rows[key].target:
-            rows[key].target = cut(str(target), _ONE_ANSWER)
-        if answer is None:
-            continue
-        times[key][answer] += 1
-        right[*key, answer] += int(correct == 1)
-        llms[*key, answer].add(llm)
-    if not any(answer.strip() for counter in times.values() for answer in counter):
-        return  # a log that keeps the grades only
-    for key, counter in times.items():
-        rows[key].n_answers = len(counter)
-        rows[key].answers = [
-            (cut(answer, _ONE_ANSWER), n, right[*key, answer], len(llms[*key, answer]))
-            for answer, n in counter.most_common(_ANSWERS)
+        row.flag = flag
+        here = np.arange(first[position], first[position + 1])
+        here = here[times[here] > 0]
+        row.n_answers = len(here)
+        row.answers = [
+            (
+                "" if groups.row_empty[at] else cut(str(groups.row_text[at]), _ONE_ANSWER),
+                int(times[at]),
+                bool(groups.row_key[at]),
+                int(llms[at]),
+            )
+            for at in here[np.argsort(-times[here], kind="stable")][:_ANSWERS]
         ]
 
 

@@ -79,8 +79,8 @@
         const list = make("ul");
         for (const [answer, times, right, llms] of answers) {
           const item = make("li");
-          item.append(make("bdi", answer || "(empty)", right ? "right" : ""),
-            ` × ${times}${right ? `, ${right} right` : ""}${llms > 1 ? `, by ${llms} llms` : ""}`);
+          item.append(make("bdi", answer || "(no answer)", right ? "right" : ""),
+            ` × ${times}${right ? " (key)" : ""}${llms > 1 ? `, by ${llms} llms` : ""}`);
           list.append(item);
         }
         if (different > answers.length) list.append(make("li", `… and ${different - answers.length} more`));

@@ -16,6 +16,7 @@ from pcorrect.report.sections import (
     one_by_one,
     prompts,
     scores,
+    suite,
 )
 
 
@@ -43,10 +44,11 @@ class Section:
 #: Everything that a report can hold, in this order.
 SECTIONS = (
     Section("scores", "Scores", scores.verdict, scores.build),
+    Section("suite", "All benchmarks together", suite.verdict, suite.build),
     Section("comparison", "Comparison", comparison.verdict, comparison.build),
     Section("enough", "How many generations are enough?", enough.verdict, enough.build),
-    Section("adequacy", "Does the model fit?", adequacy.verdict, adequacy.build),
-    Section("prompts", "Prompts", prompts.verdict, prompts.build),
+    Section("adequacy", "Can it be trusted?", adequacy.verdict, adequacy.build),
+    Section("prompts", "Prompts and their keys", prompts.verdict, prompts.build),
     Section("each", "One by one", one_by_one.verdict, one_by_one.build),
     Section("data", "Data", data.verdict, data.build),
     Section("methods", "Methods", methods.verdict, methods.build),

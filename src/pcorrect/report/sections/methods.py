@@ -42,26 +42,47 @@ def build(material: Material) -> Markup:
     versions = ", ".join(
         f"{name} {importlib.metadata.version(name)}" for name in ("numpy", "scipy", "duckdb")
     )
-    text = [
+    text = (
         f"Model {fit.model}: {_MODELS.get(fit.model, 'a PyMC program of the user')}. "
         f"{_priors(fit)} Posterior by the {fit.engine} engine ({_quality(material)}), seed "
         f"{options.seed}. Intervals are {words.level(options.ci_prob, options.ci_kind)}s. "
         "Moment estimates: mean of the prompts' shares correct, with the standard errors of Zhang, "
-        "Cai & Chen (2025), section 2.",
-    ]
+        "Cai & Chen (2025), section 2."
+    )
     cite = (
         f"The pcorrect developers. pcorrect {version}: Bayesian statistics for benchmark results "
         "with several generations per prompt."
     )
     return tag(
         "div",
-        tag("p", text),
+        [tag("p", part) for part in [text, *_further(material)]],
         tag(
             "p", f"Computed by pcorrect {version} ({versions}, Python {platform.python_version()})."
         ),
         tag("h3", "How to cite"),
         tag("ul", tag("li", cite), tag("li", PAPER, ".")),
     )
+
+
+def _further(material: Material) -> list[str]:
+    """How the parts beyond single fits were made, where there are any."""
+    out = []
+    if material.differences or material.rankings:
+        out.append(
+            "Differences and ranks of mu: Dirichlet weights over the prompts, shared by all llms "
+            "(Bayesian bootstrap with a correction for few prompts), so that prompts are paired; "
+            "pairs are told apart by simultaneous intervals."
+        )
+    if material.flags is not None:
+        out.append(
+            "Suspect keys: answers are clustered, and a latent-truth model weighs how often llms "
+            "agree on an answer that is not the key; S = sum over clusters of share × log share."
+        )
+    out.append(
+        "Checks: posterior predictive check of the Beta shape, calibrated by refitted replicates; "
+        "permutation tests of exchangeable runs and of k against results."
+    )
+    return out
 
 
 def _priors(fit: Fit) -> str:

@@ -6,6 +6,7 @@ from pcorrect.plots import words
 from pcorrect.report.fit_charts import density_chart, forest, rootogram
 from pcorrect.report.markup import Content, Markup, tag
 from pcorrect.report.material import Material
+from pcorrect.report.sections.adequacy import runs_chart
 from pcorrect.report.sections.enough import curve_chart
 
 
@@ -26,7 +27,7 @@ def build(material: Material) -> Markup | None:
         )
     options = material.options
     blocks = []
-    for fit, plan in zip(material.fits, material.plans, strict=True):
+    for fit, plan, found in zip(material.fits, material.plans, material.trust, strict=True):
         name = material.name(fit)
         low, high = fit.marginals["mu"].interval(options.ci_prob, options.ci_kind)
         charts = [
@@ -34,6 +35,7 @@ def build(material: Material) -> Markup | None:
             rootogram(fit, material),
             forest(fit, material),
             curve_chart(plan, name),
+            runs_chart(found, name),
         ]
         blocks.append(
             tag(

@@ -1,14 +1,21 @@
-"""Every prompt: sorted, and in a table to search."""
+"""Every prompt: sorted, on the data map, and in a table to search; which keys may be wrong."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pcorrect.plots import words
+from pcorrect.plots.map_pictures import map_picture
+from pcorrect.report.chart import chart
 from pcorrect.report.fit_charts import forest
 from pcorrect.report.markup import Content, Markup, data_block, tag
 from pcorrect.report.material import Material
-from pcorrect.report.prompt_rows import PromptRow, prompt_rows
+from pcorrect.report.prompt_rows import PromptRow, cut, prompt_rows
+from pcorrect.report.tables import Cell, Column, table
+
+if TYPE_CHECKING:
+    from pcorrect.consistency.effect import ScoreEffect
+    from pcorrect.consistency.flags import Flags
 
 # Prompts in the table: a page has to open.
 _ROWS = 8000
@@ -16,43 +23,119 @@ _ROWS = 8000
 _PAGE = 25
 # Up to so many llms have a column each.
 _LLMS = 3
+_ONE_CELL = 60
+_NAMES = 3
 
 
 def verdict(material: Material) -> list[Content]:
-    """Nothing to add."""
-    return []
+    """How many keys may be wrong, and what that means for the scores."""
+    flags = material.flags
+    if flags is None:
+        return []
+    suspects = [p for p in flags.prompts if p.flagged]
+    if not suspects:
+        return [
+            [tag("b", "Keys: "), "no prompt stands out as mislabelled or unclear in its answers."]
+        ]
+    worst = suspects[0]
+    n = words.count(len(suspects), "prompt")
+    may = "may have" if len(suspects) > 1 else "may well have"
+    text = (
+        f"{n} of {len(flags):,} {may} a wrong or unclear key (probability {flags.threshold:g} or "
+        f"more). Most suspect: {cut(worst.prompt, _ONE_CELL)}"
+    )
+    if worst.rival is not None and worst.key is not None:
+        text += (
+            f", where the key is {cut(worst.key, _ONE_CELL)!r} and "
+            f"{worst.support} of {words.count(worst.n_llms, 'llm')} mostly "
+            f"answer{'s' if worst.support == 1 else ''} {cut(worst.rival, _ONE_CELL)!r}"
+        )
+    out: list[Content] = [[tag("b", "Keys: "), f"{text}."]]
+    moved = [
+        (abs(llm.removed - llm.score), llm.llm)
+        for llm in _effect(flags).llms
+        if llm.score is not None and llm.removed is not None
+    ]
+    if moved:
+        most, who = max(moved)
+        out.append(
+            "Without the suspect prompts scores move by up to "
+            f"{words.percent(most)} points ({who})."
+        )
+    return out
+
+
+def _effect(flags: Flags) -> ScoreEffect:
+    from pcorrect.consistency.effect import score_effect
+
+    return score_effect(flags)
 
 
 def build(material: Material) -> Markup:
-    """Sorted prompts of a few fits, and the table."""
+    """Sorted prompts of a few fits, the data map, and the table."""
     rows = prompt_rows(material)
-    body: list[Content] = []
+    flags = material.flags
+    charts: list[Content] = []
     if material.inline:
-        body.append(tag("div", [forest(fit, material) for fit in material.fits], class_="charts"))
-    shown = rows[:_ROWS]
-    body.append(
-        tag(
-            "p",
-            "Hardest first. Choose a row to see ",
-            "its text and the answers that were given."
-            if any(row.text for row in shown)
-            else "the answers that were given.",
-            f" The {_ROWS:,} hardest of {len(rows):,} prompts are listed."
-            if len(rows) > _ROWS
-            else None,
+        charts += [forest(fit, material) for fit in material.fits]
+    if flags is not None:
+        charts.append(chart(map_picture(flags, words.listed(material.benchmarks, 2))))
+    body: list[Content] = [tag("div", charts, class_="charts") if charts else None]
+    order = "Hardest first."
+    if flags is not None:
+        order = (
+            "Most suspect first: P(mislabelled) is the probability that the key is wrong or that "
+            "the prompt is unclear, from how the llms agree on another answer (the rival)."
         )
-    )
-    body.append(listing(shown, material))
+        notes = [f"Note: {note}." for note in flags.notes]
+        body += [tag("p", note) for note in notes]
+        if any(p.flagged for p in flags.prompts):
+            body.append(_effect_table(_effect(flags)))
+    text = " Choose a row to see the answers that were given." if flags is not None else ""
+    if any(row.text for row in rows):
+        text = " Choose a row to see its text" + (" and the answers." if flags else ".")
+    limit = f" {_ROWS:,} of {len(rows):,} prompts are listed." if len(rows) > _ROWS else ""
+    body += [tag("p", order + text + limit), listing(rows[:_ROWS], material)]
     return tag("div", body)
+
+
+def _effect_table(effect: ScoreEffect) -> Markup:
+    """Scores with suspects removed, re-keyed and weighed."""
+    columns = [
+        Column("llm", number=False),
+        Column("mean, %", "mean of the shares correct, keys as they are"),
+        Column("without suspects", "mean without the suspect prompts"),
+        Column("re-keyed", "with the rival as the key where the key is more likely wrong"),
+        Column("expected", "every prompt weighed by the probability of each truth"),
+        Column("rank", "keys as they are"),
+        Column("rank without", "without the suspect prompts"),
+    ]
+    rows: list[list[Cell | Content]] = [
+        [
+            llm.llm,
+            *(
+                Cell(words.percent(value), value)
+                for value in (llm.score, llm.removed, llm.rekeyed, llm.expected)
+            ),
+            *(
+                Cell("–" if rank is None else str(rank), rank)
+                for rank in (llm.rank, llm.rank_removed)
+            ),
+        ]
+        for llm in effect.llms
+    ]
+    return tag(
+        "div",
+        tag("h3", "What suspect keys mean for the scores"),
+        table(columns, rows, name="effect-table", about="scores without suspect prompts"),
+    )
 
 
 def listing(rows: list[PromptRow], material: Material) -> Markup:
     """The table of prompts: the first rows as HTML, all of them as data for the script."""
-    has = {
-        name for name in ("group", "target", "answers") if any(getattr(row, name) for row in rows)
-    }
-    heads, kinds = _columns(has, material)
-    table = [_cells(row, has, material) for row in rows]
+    columns = _columns(rows, material)
+    heads, kinds = [name for name, _ in columns], [kind for _, kind in columns]
+    lines = [_cells(row, heads, material) for row in rows]
     first = [
         tag(
             "tr",
@@ -61,15 +144,10 @@ def listing(rows: list[PromptRow], material: Material) -> Markup:
                 for i, (text, kind) in enumerate(zip(_shown(line), kinds, strict=True))
             ],
         )
-        for line in table[:_PAGE]
+        for line in lines[:_PAGE]
     ]
-    search = tag(
-        "input",
-        type="search",
-        class_="filter",
-        placeholder="Search prompts, texts and answers",
-        aria_label="Search prompts, texts and answers",
-    )
+    about = "Search prompts, texts and answers"
+    search = tag("input", type="search", class_="filter", placeholder=about, aria_label=about)
     head = [
         tag(
             "th",
@@ -77,65 +155,57 @@ def listing(rows: list[PromptRow], material: Material) -> Markup:
             scope="col",
             class_="num" if kind == "n" else None,
         )
-        for name, kind in zip(heads, kinds, strict=True)
+        for name, kind in columns
     ]
+    whole = tag(
+        "table",
+        tag("caption", "prompts", class_="unseen"),
+        tag("thead", tag("tr", head)),
+        tag("tbody", first),
+        class_="listing",
+        id="prompts-table",
+    )
+    more = [[row.text, row.key, row.n_answers, row.answers] for row in rows]
     return tag(
         "div",
         search,
-        tag(
-            "div",
-            tag(
-                "table",
-                tag("caption", "prompts", class_="unseen"),
-                tag("thead", tag("tr", head)),
-                tag("tbody", first),
-                class_="listing",
-                id="prompts-table",
-            ),
-            class_="scroll long",
-            tabindex="0",
-        ),
+        tag("div", whole, class_="scroll long", tabindex="0"),
         tag("p", class_="note found", role="status"),
         tag("button", "Show more", type="button", class_="more"),
-        data_block(
-            {
-                "kinds": kinds,
-                "rows": table,
-                "more": [_details(row) for row in rows],
-            },
-            class_="rows",
-        ),
+        data_block({"kinds": kinds, "rows": lines, "more": more}, class_="rows"),
         class_="table prompts",
     )
 
 
-def _columns(has: set[str], material: Material) -> tuple[list[str], list[str]]:
+_SUSPECT = ("P(mislabelled)", "n")
+
+
+def _columns(rows: list[PromptRow], material: Material) -> list[tuple[str, str]]:
     """Heads, and what each holds: "t" text, "n" a number with its text."""
     columns = [("prompt", "t")]
     if len(material.benchmarks) > 1:
         columns.append(("benchmark", "t"))
-    if "group" in has:
+    if any(row.group for row in rows):
         columns.append(("group", "t"))
     level = f"{100 * material.options.ci_prob:g} % {material.options.ci_kind}"
     if len(material.llms) <= _LLMS:
         for llm in material.llms:
             name = f": {llm}" if len(material.llms) > 1 else ""
-            columns += [(f"P(correct), %{name} ({level})", "n"), ("correct", "n")]
+            columns += [(f"P(correct), %{name} ({level})", "n"), (f"correct{name}", "n")]
     else:
         columns += [("mean P(correct), %", "n"), ("lowest", "n"), ("highest", "n"), ("llms", "n")]
-    if "target" in has:
-        columns.append(("key", "t"))
-    if "answers" in has:
-        columns += [("most frequent answer", "t"), ("share, %", "n")]
-    return [name for name, _ in columns], [kind for _, kind in columns]
+    if material.flags is not None:
+        columns += [_SUSPECT, ("S", "n"), ("key", "t"), ("rival", "t"), ("its share, %", "n")]
+        columns.append(("llms for it", "n"))
+    return columns
 
 
-def _cells(row: PromptRow, has: set[str], material: Material) -> list[Any]:
+def _cells(row: PromptRow, heads: list[str], material: Material) -> list[Any]:
     """Cells of a row; a number is (value, text)."""
     cells: list[Any] = [row.prompt]
-    if len(material.benchmarks) > 1:
+    if "benchmark" in heads:
         cells.append(row.benchmark)
-    if "group" in has:
+    if "group" in heads:
         cells.append(row.group)
     if len(material.llms) <= _LLMS:
         for llm in material.llms:
@@ -143,28 +213,30 @@ def _cells(row: PromptRow, has: set[str], material: Material) -> list[Any]:
                 cells += [[None, "–"]] * 2
                 continue
             mean, low, high, s, k = row.p[llm]
-            cells += [
-                [mean, f"{words.percent(mean)} ({words.interval(low, high)})"],
-                [s / k if k else None, f"{s}/{k}"],
-            ]
+            cells.append([mean, f"{words.percent(mean)} ({words.interval(low, high)})"])
+            cells.append([s / k if k else None, f"{s}/{k}"])
     else:
         means = [p[0] for p in row.p.values()]
         cells += [[value, words.percent(value)] for value in (row.mean, min(means), max(means))]
         cells.append([len(means), str(len(means))])
-    if "target" in has:
-        cells.append(row.target)
-    if "answers" in has:
-        total = sum(k for *_, k in row.p.values())
-        answer, times = (row.answers[0][0], row.answers[0][1]) if row.answers else ("", 0)
-        share = times / total if total and times else None
-        cells += [answer or ("(empty)" if times else ""), [share, words.percent(share)]]
+    if material.flags is not None:
+        cells += _suspicion(row)
     return cells
+
+
+def _suspicion(row: PromptRow) -> list[Any]:
+    flag = row.flag
+    if flag is None:
+        return [[None, "–"], [None, "–"], "", "", [None, "–"], [None, "–"]]
+    return [
+        [flag.p_mislabelled, words.probability(flag.p_mislabelled)],
+        [flag.consistency, words.number(flag.consistency, 2)],
+        row.key,
+        "" if flag.rival is None else cut(flag.rival, 2 * _ONE_CELL),
+        [flag.rival_share, words.percent(flag.rival_share)],
+        [flag.support, f"{flag.support} of {flag.n_llms}"],
+    ]
 
 
 def _shown(line: list[Any]) -> list[str]:
     return [item[1] if isinstance(item, list) else item for item in line]
-
-
-def _details(row: PromptRow) -> list[Any]:
-    """Text, key, number of different answers, answers."""
-    return [row.text, row.target, row.n_answers, row.answers]

@@ -33,8 +33,8 @@ def verdict(material: Material) -> list[Content]:
                 f"{words.count(len(fits), 'llm')} on ",
                 tag("b", benchmark),
                 f" ({up_to}{words.count(max(n), 'prompt')}): from {words.percent(min(means))} % "
-                f"({worst.counts.llm}) to {words.percent(max(means))} % ({best.counts.llm}) correct "
-                "is expected on new prompts like these.",
+                f"({worst.counts.llm}) to {words.percent(max(means))} % ({best.counts.llm}) "
+                "correct is expected on new prompts like these.",
             ]
         )
     more = len(material.benchmarks) - _SENTENCES

@@ -1,6 +1,7 @@
-"""Answers whose faulty prompts are known, made by the story of the latent-truth model."""
+"""Answers whose faulty prompts are known."""
 
 import numpy as np
+import pytest
 
 from pcorrect.consistency.votes import Votes
 
@@ -13,12 +14,11 @@ def simulated(
     options=4,
     seed=0,
     ability=2.0,
-    flip=False,
 ):
     """Votes of llms that err together, and which keys are wrong.
 
     Each prompt has a difficulty shared by all llms and an attractive wrong answer; a faulty one has
-    a key that is not its truth. `flip` breaks the truth on purpose: the wrong prompts are reported.
+    a key that is not its truth.
     """
     rng = np.random.default_rng(seed)
     prompt, key, share, group, wrong = [], [], [], [], []
@@ -45,5 +45,10 @@ def simulated(
         np.array(group),
         np.full(len(group), options),
     )
-    bad = np.array(wrong)
-    return votes, np.random.default_rng(1).permutation(bad) if flip else bad
+    return votes, np.array(wrong)
+
+
+@pytest.fixture
+def make():
+    """The simulator."""
+    return simulated
