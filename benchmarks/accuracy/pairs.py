@@ -164,38 +164,37 @@ def to_counts(s, k) -> Counts:
     )
 
 
-def score(scale: float) -> Iterator[dict[str, object]]:
+def score(scale: float, model: str = "beta_bernoulli") -> Iterator[dict[str, object]]:
     """Coverage and mean width of score, against the normal interval of the moments."""
-    for model, replications in (("beta_bernoulli", 200), ("dp_beta", 30)):
-        for name in ("logit-normal", "heaped ends", "60 % at 1"):
-            for correlation, n, k in ((0.5, 30, 8), (0.9, 200, 4), (0.9, 200, 16)):
-                rng = np.random.default_rng([n, k, len(name)])
-                count = max(10, int(replications * scale))
-                inside, width = np.zeros(2), np.zeros(2)
-                for r in range(count):
-                    p = draw_p(POPULATIONS[name], correlation, n, rng)
-                    s = rng.binomial(k, p)
-                    truth = p[0].mean() - p[1].mean()
-                    result = paired_difference(to_counts(s, k), "a", "b", model=model, seed=r)
-                    reach = 1.959964 * (result.se_score or 0.0)
-                    pairs = (
-                        (result.score.lower, result.score.upper),
-                        (result.difference - reach, result.difference + reach),
-                    )
-                    for i, (low, high) in enumerate(pairs):
-                        inside[i] += low <= truth <= high
-                        width[i] += high - low
-                yield {
-                    "model": model,
-                    "population": name,
-                    "correlation": correlation,
-                    "n": n,
-                    "k": k,
-                    "replications": count,
-                    "coverage_posterior": f"{inside[0] / count:.3f}",
-                    "coverage_normal": f"{inside[1] / count:.3f}",
-                    "width_posterior_over_normal": f"{width[0] / width[1]:.3f}",
-                }
+    for name in ("logit-normal", "heaped ends", "60 % at 1"):
+        for correlation, n, k in ((0.5, 30, 8), (0.9, 200, 4), (0.9, 200, 16)):
+            rng = np.random.default_rng([n, k, len(name)])
+            count = max(10, int(200 * scale))
+            inside, width = np.zeros(2), np.zeros(2)
+            for r in range(count):
+                p = draw_p(POPULATIONS[name], correlation, n, rng)
+                s = rng.binomial(k, p)
+                truth = p[0].mean() - p[1].mean()
+                result = paired_difference(to_counts(s, k), "a", "b", model=model, seed=r)
+                reach = 1.959964 * (result.se_score or 0.0)
+                pairs = (
+                    (result.score.lower, result.score.upper),
+                    (result.difference - reach, result.difference + reach),
+                )
+                for i, (low, high) in enumerate(pairs):
+                    inside[i] += low <= truth <= high
+                    width[i] += high - low
+            yield {
+                "model": model,
+                "population": name,
+                "correlation": correlation,
+                "n": n,
+                "k": k,
+                "replications": count,
+                "coverage_posterior": f"{inside[0] / count:.3f}",
+                "coverage_normal": f"{inside[1] / count:.3f}",
+                "width_posterior_over_normal": f"{width[0] / width[1]:.3f}",
+            }
 
 
 def reliability(scale: float) -> Iterator[dict[str, object]]:
@@ -257,14 +256,17 @@ def seeds(scale: float) -> Iterator[dict[str, object]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=("mu", "score", "reliability", "seeds"))
+    parser.add_argument("--model", default="beta_bernoulli", help="of score (beta_bernoulli)")
     parser.add_argument("--quick", action="store_true", help="a tenth of the replications")
     args = parser.parse_args()
-    rows = {"mu": mu, "score": score, "reliability": reliability, "seeds": seeds}[args.what]
+    functions = {"mu": mu, "reliability": reliability, "seeds": seeds}
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"pairs_{args.what}.csv"
     with path.open("w", newline="") as file:
         writer = None
-        for row in rows(0.1 if args.quick else 1.0):
+        scale = 0.1 if args.quick else 1.0
+        found = score(scale, args.model) if args.what == "score" else functions[args.what](scale)
+        for row in found:
             if writer is None:
                 writer = csv.DictWriter(file, list(row), lineterminator="\n")
                 writer.writeheader()

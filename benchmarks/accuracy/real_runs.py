@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from pcorrect import PromptCounts
+from pcorrect import PromptCounts, readers
 from pcorrect.adequacy.beta_shape import assess_beta
 from pcorrect.adequacy.loo import LeaveOneOut, loo_beta, loo_draws
 from pcorrect.adequacy.runs import check_runs
@@ -37,7 +37,6 @@ from pcorrect.errors import PcorrectError
 from pcorrect.fitting import run_fit
 from pcorrect.moment_estimates import moments
 from pcorrect.observations import outcomes
-from pcorrect.readers import counts, read
 from pcorrect.result import Fit
 
 RESULTS = Path(__file__).parent / "results"
@@ -66,8 +65,8 @@ def real_runs(folder: Path, only: str) -> Iterator[tuple[str, PromptCounts, np.n
         path = folder / f"{name}.csv.gz"
         if only not in name or not path.exists():
             continue
-        generations = read(path)
-        tables = counts(generations)
+        generations = readers.read(path)
+        tables = readers.counts(generations)
         if len(tables) > _SUBJECTS:
             for llm in sorted({str(llm) for table in tables for llm in table.llm}):
                 parts = [table.select(llm) for table in tables if llm in table.llm]

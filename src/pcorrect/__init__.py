@@ -8,6 +8,7 @@ The data flow, and the public names along it::
          -> assess_beta                               can the Beta shape be trusted?
          -> paired_difference, rank, suite, …         comparing llms
          -> precision_curve, minimal_k, budget, …     how many generations are enough
+         -> cluster, data_map, flag_prompts, …        answers, consistency, wrong keys
          -> plot_…                                    pictures
 
 Importing the package is instant: each name is loaded when it is first used.
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
         rank,
         suite,
     )
+    from pcorrect.consistency.clusters import cluster
+    from pcorrect.consistency.effect import score_effect
+    from pcorrect.consistency.flags import flag_prompts
+    from pcorrect.consistency.tables import consistency_table, data_map
     from pcorrect.data import Counts, PromptCounts, RowReport
     from pcorrect.errors import ChoiceError, DataError, PcorrectError
     from pcorrect.generations import Generations
@@ -79,6 +84,10 @@ _HOLDS = {
     "comparison": (
         "paired_difference rank suite greedy_gap pass_at_k randomness prompt_differences"
     ),
+    "consistency.clusters": "cluster",
+    "consistency.tables": "consistency_table data_map",
+    "consistency.flags": "flag_prompts",
+    "consistency.effect": "score_effect",
     "planning": "precision_curve minimal_k budget power next_prompts stopping",
     "plots": (
         "plot_posterior plot_density plot_forest plot_rootogram plot_interval_by_k plot_precision "

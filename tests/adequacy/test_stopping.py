@@ -81,6 +81,21 @@ def test_unstudentised_slopes_would_fail(monkeypatch):
     assert size() > 100
 
 
+def test_large_benchmarks_give_the_same_p_values(monkeypatch):
+    from pcorrect.adequacy import stopping
+
+    rng = np.random.default_rng(6)
+    k = rng.integers(3, 10, 600)
+    y = np.where(np.arange(9) < k[:, None], simulated(600, 9, rng), -1)
+    small = check_stopping(counts_of(y), outcomes=y, replicates=9999)
+    monkeypatch.setattr(stopping, "_LARGE", 0)
+    large = check_stopping(counts_of(y), outcomes=y)
+    for name in ("p_mean", "p_variation", "p_last"):
+        assert getattr(large, name) == pytest.approx(getattr(small, name), abs=0.02)
+    stopped = until_varied(simulated(600, 9, rng))
+    assert check_stopping(counts_of(stopped), outcomes=stopped).p_value < 1e-6
+
+
 def test_equal_k_has_nothing_to_depend_on():
     found = check_stopping(PromptCounts.from_arrays([3, 5, 8, 0], 8))
     assert found.status == "equal k"

@@ -213,7 +213,7 @@ def test_simulation_based_calibration():
 
 @pytest.mark.slow
 def test_simulation_based_calibration_full():
-    assert_uniform(calibration_ranks(2000, seed=2))
+    assert_uniform(calibration_ranks(600, seed=2))
 
 
 def test_calibration_fails_on_a_truncated_grid(monkeypatch):

@@ -229,7 +229,7 @@ def assert_uniform(ranks: np.ndarray) -> None:
 
 
 def test_simulation_based_calibration_logit_normal():
-    assert_uniform(calibration_ranks(sample_logit_normal, "logit_normal", 60, seed=1))
+    assert_uniform(calibration_ranks(sample_logit_normal, "logit_normal", 40, seed=1))
 
 
 def test_simulation_based_calibration_inflated_beta():

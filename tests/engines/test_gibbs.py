@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from pcorrect.cells import Cells
-from pcorrect.engines.gibbs_ladder import Ladder
+from pcorrect.engines import gibbs
+from pcorrect.engines.exact import LogDensity, grid_posterior
+from pcorrect.engines.gibbs_ladder import Ladder, thinned
 from pcorrect.engines.gibbs_pieces import beta_parameters, log_beta_draw
 from pcorrect.priors import Priors
 
@@ -67,6 +69,7 @@ def statistics(state: Ladder) -> dict[str, FloatArray]:
         "first": weights[:, 1],
         "largest": weights[:, 1:].max(axis=1),
         "atom": atoms[:, 0],
+        "late": weights[:, 1:] @ np.arange(weights.shape[1] - 1.0),
         "mu, data": mu * share,
         "mu - data": (mu - share) ** 2,
         "alpha, data": alpha * share * (1 - share),
@@ -101,6 +104,117 @@ UNEQUAL = [0, 1, 1, 2, 5, 5, 5, 12, 12]
 @pytest.mark.parametrize("levels", [1, 2])
 def test_sweeps_leave_states_and_data_in_their_joint_distribution(k, alpha, levels):
     priors = Priors(alpha=alpha, mu=(1.5, 1.0), spread=(1.0, 2.0))
-    z = drift(from_prior(k, 8000, levels, 6, priors, seed=1), 2)
-    # 30 statistics: one false alarm in 10 000 runs
+    z = drift(from_prior(k, 8000, levels, 12, priors, seed=1), 4)
+    # 32 statistics: one false alarm in 10 000 runs
     assert max(map(abs, z.values())) < 4.7, z
+
+
+@pytest.mark.parametrize("k", [[8] * 198, [50] * 30, UNEQUAL * 3], ids=["198x8", "30x50", "unequal"])
+def test_large_alpha_is_the_beta_model(k):
+    rng = np.random.default_rng(5)
+    s = rng.binomial(k, rng.beta(0.7, 0.5, len(k)))
+    cells = Cells.from_counts(s, np.array(k))
+    exact = grid_posterior(LogDensity(cells, Priors()))
+    result = gibbs.sample(cells, Priors(alpha=(1e7, 1e8)), rng, draws=2000)
+    draws = {"mu": result.population.mean(), "sigma": np.sqrt(result.population.variance())}
+    for name, x in (draws | {"score": result.score.ravel()}).items():
+        truth = exact.score(cells) if name == "score" else getattr(exact, name)()
+        error = truth.sd / np.sqrt(result.ess[name])
+        assert abs(x.mean() - truth.mean) < 4 * error
+        assert x.std() == pytest.approx(truth.sd, rel=4 / np.sqrt(result.ess[name]))
+        for prob in (0.025, 0.5, 0.975):
+            assert truth.probability_below(np.quantile(x, prob)) == pytest.approx(prob, abs=0.02)
+
+
+def test_one_generation_shows_mu_only():
+    """With k = 1 the data are Bernoulli(mu): the posterior is prior x likelihood, prior by draws."""
+    priors = Priors()
+    counts = np.repeat([0, 1], [12, 28])
+    cells = Cells.from_counts(counts, np.ones(40, dtype=np.int64))
+    result = gibbs.sample(cells, priors, np.random.default_rng(3), draws=4000)
+    prior = statistics(from_prior([1], 200_000, 1, gibbs.STICKS, priors, seed=4))
+    weight = prior["mu"] ** 28 * (1 - prior["mu"]) ** 12
+    weight /= weight.sum()
+    size = 1 / np.sum(weight**2)
+    mu = result.population.mean()
+    for x, name, y in ((mu, "mu", prior["mu"]), (mu**2, "mu", prior["mu"] ** 2)):
+        expected = weight @ y
+        sd = np.sqrt(weight @ (y - expected) ** 2)
+        assert abs(x.mean() - expected) < 4 * sd * np.sqrt(1 / size + 1 / result.ess[name])
+    sigma, alpha = weight @ prior["sigma"], weight @ prior["alpha"]
+    assert np.sqrt(result.population.variance()).mean() == pytest.approx(sigma, abs=0.02)
+    assert np.log(result.alpha).mean() == pytest.approx(alpha, abs=0.25)
+
+
+def test_score_is_the_mean_of_p_given_the_data():
+    """The score's draws come from allocations; draws of every p_i come from P: same posterior."""
+    k = np.array([0, 0, 0, 1, 2, 5, 5, 5, 12, 12, 40])
+    s = np.array([0, 0, 0, 1, 0, 5, 2, 5, 12, 11, 17])
+    cells = Cells.from_counts(s, k)
+    result = gibbs.sample(cells, Priors(), np.random.default_rng(2), draws=2000)
+    p = result.population.draw_p(s, k, np.random.default_rng(3)).mean(axis=1)
+    score = result.score.ravel()
+    error = score.std() * np.sqrt(2 / result.ess["score"])
+    assert abs(p.mean() - score.mean()) < 4 * error
+    assert p.std() == pytest.approx(score.std(), rel=0.1)
+
+
+def test_sum_of_betas_has_their_mean_and_variance():
+    rng = np.random.default_rng(1)
+    times = np.tile([0, 1, 5, 500], (20_000, 1))
+    a, b = np.array([[1.0, 0.4, 3.0, 0.02]]), np.array([[1.0, 0.7, 9.0, 0.05]])
+    total = gibbs._sum_of_betas(a, b, times, rng)
+    mean = a / (a + b)
+    variance = float((times[0] * mean * (1 - mean) / (a + b + 1)).sum())
+    assert total.mean() == pytest.approx((times[0] * mean).sum(), abs=4 * np.sqrt(variance / 2e4))
+    assert total.var() == pytest.approx(variance, rel=0.05)
+
+
+def test_reproducible(spiky):
+    cells = Cells.from_counts(spiky.n_correct, spiky.n_generations)
+    one, two = (gibbs.sample(cells, Priors(), np.random.default_rng(9), draws=50) for _ in "ab")
+    np.testing.assert_array_equal(one.population.mean(), two.population.mean())
+    np.testing.assert_array_equal(one.score, two.score)
+
+
+def test_chains_agree_and_mu_follows_the_data(spiky):
+    cells = Cells.from_counts(spiky.n_correct, spiky.n_generations)
+    result = gibbs.sample(cells, Priors(), np.random.default_rng(0))
+    assert result.alpha.shape == result.score.shape == (4, 1000)
+    assert len(result.population) == 4000
+    assert result.ess["mu"] > 400
+    assert max(result.r_hat["mu"], result.r_hat["score"]) < 1.01
+    # where the Beta is wrong the estimate stays at the mean of the data (the Beta says .569)
+    assert result.population.mean().mean() == pytest.approx(0.5941, abs=0.006)
+    assert np.median(result.alpha) < 5
+
+
+@pytest.mark.parametrize(
+    ("s", "k"),
+    [([0], 0), ([0, 0], 0), ([1], 1), ([3], 5), ([8] * 30, 8), ([0] * 30, 8), ([0, 8] * 15, 8)],
+)
+def test_extreme_data(s, k):
+    s = np.array(s, dtype=np.int64)
+    cells = Cells.from_counts(s, np.full(len(s), k, dtype=np.int64))
+    result = gibbs.sample(cells, Priors(), np.random.default_rng(1), draws=300)
+    mu = result.population.mean()
+    assert np.isfinite(result.alpha).all()
+    assert ((mu > 0) & (mu < 1 + 1e-12)).all()
+    assert ((result.score >= 0) & (result.score <= 1 + 1e-12)).all()
+    total = result.population.beta_weight + result.population.weight.sum(axis=1)
+    np.testing.assert_allclose(total, 1.0)
+
+
+def test_generations_in_the_hundred_thousands():
+    rng = np.random.default_rng(0)
+    p = rng.beta(2, 3, 30)
+    cells = Cells.from_counts(rng.binomial(100_000, p), np.full(30, 100_000))
+    result = gibbs.sample(cells, Priors(), rng, draws=300)
+    assert result.score.mean() == pytest.approx(p.mean(), abs=0.001)
+
+
+def test_thinning_keeps_the_proportions():
+    levels = thinned(np.ones(600, dtype=np.int64))
+    assert list(levels.sum(axis=1)) == sorted(levels.sum(axis=1), reverse=True)
+    assert levels[-1].sum() == 30
+    assert np.ptp([chunk.sum() for chunk in np.split(levels[-1], 6)]) <= 1

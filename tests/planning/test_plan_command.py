@@ -201,6 +201,20 @@ def test_equally_hard_prompts(text: Any, tmp_path: Path) -> None:
     assert re.match(r"k = [\d,]+ \([\d,]+ to [\d,]+\) is within|the prompts look equally", out)
 
 
+def test_model_that_the_data_contradict(text: Any, tmp_path: Path) -> None:
+    """Solved or half solved: no Beta has that mean and variance at once."""
+    path = counts_file(tmp_path, [50] * 70 + [0] * 40 + [25] * 90, 50)
+    out = text(path, "--model", "beta_bernoulli")
+    assert "warning: the model puts the error for new prompts at" in out
+    warnings = json.loads(text(path, "--json"))["results"][0]["warnings"]
+    assert "go by the columns" in warnings[-1]
+
+
+def test_few_prompts_are_no_case_against_the_model(text: Any, tmp_path: Path) -> None:
+    path = counts_file(tmp_path, [5, 5, 0, 4, 1], 5)
+    assert "warning: the model" not in text(path)
+
+
 def test_before_any_data(text: Any) -> None:
     out = text("--assume", "0.7,0.3,200", "--difference", "0.05", "--budget", "4000")
     assert out.startswith("k = 7 is within 10 % of what any k can give for new prompts\n")

@@ -68,6 +68,10 @@ def test_probability_is_never_certain(value, text):
 
 
 def test_words():
+    assert words.fixed(-0.001) == "0.00"
+    assert words.fixed(-1.5, 1) == "−1.5"
+    assert words.p_value(1.0) == "1.00"
+    assert words.p_value(0.0001) == "< 0.001"
     assert words.equals(0.25) == "= 0.25"
     assert words.equals(1.0) == "> 0.999"
     assert words.interval(0.1, 0.2) == "10.0 to 20.0"

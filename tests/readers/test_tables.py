@@ -37,7 +37,7 @@ def prompts(found):
 def wrap(name: str, text: str) -> bytes:
     data = text.encode()
     if name.endswith(".gz"):
-        return gzip.compress(data)
+        return gzip.compress(data, mtime=0)
     return zstandard.compress(data) if name.endswith(".zst") else data
 
 
@@ -89,7 +89,7 @@ def test_format_is_found_by_content(write):
     assert prompts(counts(write("x.txt", LONG))) == {"a": (1, 2), "b": (2, 2)}
     assert prompts(counts(write("y.csv", RECORDS))) == {"a": (1, 2), "b": (2, 2)}
     assert prompts(counts(write("z.json", RECORDS))) == {"a": (1, 2), "b": (2, 2)}
-    assert prompts(counts(write("w.csv", gzip.compress(LONG.encode())))) == {
+    assert prompts(counts(write("w.csv", gzip.compress(LONG.encode(), mtime=0)))) == {
         "a": (1, 2),
         "b": (2, 2),
     }
@@ -311,8 +311,8 @@ def test_latin_1_is_read_with_a_note(write):
         (b'prompt_id,correct\na,"1\nb,0\n', "line"),
         (b"prompt_id,correct\n,1\n", "row 1 has no prompt"),
         (b"model,prompt_id,correct\n,a,1\n", "row 1 has no llm"),
-        (gzip.compress(LONG.encode() * 999)[:-30], "damaged or cut off"),
-        (gzip.compress(LONG.encode())[:12], "damaged or cut off"),
+        (gzip.compress(LONG.encode() * 999, mtime=0)[:-30], "damaged or cut off"),
+        (gzip.compress(LONG.encode(), mtime=0)[:12], "damaged or cut off"),
         (zstandard.compress(LONG.encode() * 9999)[:-9], "damaged or cut off"),
         (b"PAR1 not really", "not a readable Parquet file"),
         (b"PK\x03\x04 not really", "not a complete archive"),
@@ -400,7 +400,7 @@ def test_large_files_are_streamed_to_the_same_result(write, monkeypatch):
     )
     paths = [
         write("a.csv", text),
-        write("b.csv.gz", gzip.compress(text.encode())),
+        write("b.csv.gz", gzip.compress(text.encode(), mtime=0)),
         write("c.csv.zst", zstandard.compress(text.encode())),
         write("d.jsonl", rows),
         write("e.jsonl.gz", gzip.compress("".join(json.dumps(r) + "\n" for r in rows).encode())),

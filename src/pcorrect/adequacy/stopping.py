@@ -19,6 +19,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from pcorrect.data import PromptCounts
 from pcorrect.errors import DataError
@@ -27,6 +28,8 @@ from pcorrect.marginal import FloatArray
 REPLICATES = 999
 # Permutations x prompts held at a time.
 _MOST_AT_ONCE = 5_000_000
+# From so many prompts on, sums over them are normal.
+_LARGE = 5000
 
 Status = Literal["depends", "doubtful", "no sign", "equal k"]
 
@@ -150,7 +153,9 @@ def _slope_test(
     rank = (np.cumsum(n) - (n - 1) / 2)[inverse]
     rank = rank - rank.mean()
     deviation = value - value.mean()
-    statistic = _studentised(rank, deviation)
+    statistic = float(_studentised(rank, deviation))
+    if len(rank) > _LARGE:
+        return float(2 * ndtr(-abs(statistic)))
     more = 0
     step = max(1, _MOST_AT_ONCE // len(rank))
     for i in range(0, replicates, step):
@@ -186,8 +191,12 @@ def _last_test(codes: NDArray[np.integer]) -> float | None:
     if not single.any():
         return None
     odd_last = int(np.sum(single & (like_last == 1)))
+    p_odd = 1.0 / k[single]
+    if len(p_odd) > _LARGE:
+        excess = odd_last - 0.5 - p_odd.sum()
+        return float(ndtr(-excess / np.sqrt(np.sum(p_odd * (1 - p_odd)))))
     chance = np.ones(1)
-    for p in 1.0 / k[single]:
+    for p in p_odd:
         chance = np.convolve(chance, [1 - p, p])
     return float(min(1.0, chance[odd_last:].sum()))
 

@@ -8,20 +8,23 @@ same kind of outer brackets, in the same variables (and equations of numbers not
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import pickle
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
-from typing import Any
+from typing import IO, Any
 
-from pcorrect.consistency import latex, texts
+from pcorrect.consistency import latex, math_worker, texts
 from pcorrect.consistency.equivalence import Key
+from pcorrect.consistency.math_worker import SECONDS
 from pcorrect.errors import PcorrectError
 
 _CHUNK = 200
@@ -132,31 +135,61 @@ def _run(what: str, items: Sequence[Any]) -> list[Any]:
 
 
 def _worker(what: str, chunks: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    from pcorrect.consistency.math_worker import SECONDS
-
     answers: list[list[Any]] = []
-    command = [sys.executable, "-m", "pcorrect.consistency.math_worker"]
-    process = None
-    for chunk in chunks:
-        if process is None or process.poll() is not None:
-            process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-            )
-        assert process.stdin is not None
-        assert process.stdout is not None
-        # The worker limits every item itself; this ends one that hangs outside Python.
-        alarm = threading.Timer(60 + 3 * SECONDS * len(chunk), process.kill)
-        alarm.start()
+    with tempfile.TemporaryFile() as errors:
+        process = _start(errors)
         try:
-            pickle.dump((what, chunk), process.stdin)
-            process.stdin.flush()
-            answers.append(pickle.load(process.stdout))
-        except (EOFError, BrokenPipeError, pickle.UnpicklingError):
-            answers.append([None] * len(chunk))
+            for chunk in chunks:
+                if process.poll() is not None:
+                    _stop(process)
+                    process = _start(errors)
+                answers.append(_ask(process, what, chunk, errors))
         finally:
-            alarm.cancel()
-    if process is not None:
-        assert process.stdin is not None
-        process.stdin.close()
-        process.wait()
+            _stop(process)
     return answers
+
+
+def _start(errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    # -P keeps the folder of the file, whose modules are ours, off the search path.
+    return subprocess.Popen(
+        [sys.executable, "-P", math_worker.__file__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+    )
+
+
+def _ask(
+    process: subprocess.Popen[bytes], what: str, chunk: Sequence[Any], errors: IO[bytes]
+) -> list[Any]:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    # The worker limits every item itself; this ends one that hangs outside Python.
+    hung = threading.Event()
+    alarm = threading.Timer(60 + 3 * SECONDS * len(chunk), _kill, (process, hung))
+    alarm.start()
+    try:
+        pickle.dump((what, chunk), process.stdin)
+        process.stdin.flush()
+        return list(pickle.load(process.stdout))
+    except (EOFError, BrokenPipeError, pickle.UnpicklingError) as error:
+        if not hung.is_set():
+            errors.seek(0)
+            last = errors.read().decode(errors="replace").strip().splitlines()[-1:]
+            raise PcorrectError(f"math-verify failed: {' '.join(last)}") from error
+        return [None] * len(chunk)
+    finally:
+        alarm.cancel()
+
+
+def _kill(process: subprocess.Popen[bytes], hung: threading.Event) -> None:
+    hung.set()
+    process.kill()
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
+    process.wait()

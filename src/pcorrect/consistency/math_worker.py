@@ -1,8 +1,8 @@
 """The process that runs math-verify: requests in, answers out, both pickled.
 
-It is started as ``python -m pcorrect.consistency.math_worker``. A process of its own, because the
-time limits of math-verify rest on signals, which only a main thread may use; and not one of
-`multiprocessing`, which would run the caller's script a second time on some systems.
+A process of its own, because the time limits of math-verify rest on signals, which only a main
+thread may use; and not one of `multiprocessing`, which would run the caller's script a second time
+on some systems.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ import numpy as np
 
 from pcorrect.cells import Cells
 from pcorrect.convergence import ess_bulk, r_hat
-from pcorrect.engines.gibbs_start import start_chains
 from pcorrect.engines.gibbs_ladder import Ladder, thinned
 from pcorrect.engines.gibbs_pieces import FloatArray, IntArray
+from pcorrect.engines.gibbs_start import start_chains
 from pcorrect.populations.population import Population
 from pcorrect.priors import Priors
 
@@ -55,9 +55,7 @@ def sample(
     used = Cells(
         cells.n_correct[seen], cells.n_generations[seen], cells.n_prompts[seen], cells.of_prompt
     )
-    ladder = start_chains(
-        used, priors, rng, thinned(used.n_prompts), groups=chains, sticks=sticks
-    )
+    ladder = start_chains(used, priors, rng, thinned(used.n_prompts), groups=chains, sticks=sticks)
     trace = _Trace(chains, draws, sticks, len(used.n_prompts))
     for i in range(warmup + draws * thin):
         ladder.adapting = 2.0 / np.sqrt(i + 1.0) if i < warmup else 0.0

@@ -19,6 +19,8 @@ def nonparametric_fit(cells: Cells, atoms: int, steps: int = 60) -> tuple[FloatA
     s, f = cells.n_correct.astype(float), (cells.n_generations - cells.n_correct).astype(float)
     phi = np.sin(np.linspace(0.0, np.pi / 2, atoms + 2)[1:-1]) ** 2
     weight = np.full(atoms, 1 / atoms)
+    if not len(s):
+        return weight, phi
     for _ in range(steps):
         log_share = np.log(weight) + np.outer(s, np.log(phi)) + np.outer(f, np.log1p(-phi))
         share = np.exp(log_share - log_share.max(axis=1, keepdims=True))
@@ -35,6 +37,8 @@ def moment_fit(cells: Cells) -> tuple[float, float]:
     """(logit m, logit r) of a Beta with the moments of the data, pulled inside (0, 1)."""
     s, k, n = cells.n_correct, cells.n_generations, cells.n_prompts
     total = n.sum()
+    if total == 0:
+        return 0.0, 0.0
     mean = float(n @ ((s + 0.5) / (k + 1.0)) / total)
     variance = float(n @ ((s / k) - n @ (s / k) / total) ** 2) / total
     within = mean * (1 - mean) / float(total / (n @ (1.0 / k)))

@@ -26,13 +26,11 @@ from pcorrect.priors import Priors
 _ACCEPT = 0.35
 _TINY = 1e-300
 _CANDIDATES = 12
-
-
+# Directions of the moves of (logit m, logit r): along the axes, and along ridges.
 _DIRECTIONS = ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, -1.0))
 
 
 class Chains:
-    DIRS=(0,1); SPREAD=1.5
     """C chains of the model, each with T sticks.
 
     Parameters
@@ -73,8 +71,8 @@ class Chains:
         #: each atom, (3, C, T).
         self.rest = np.zeros((chains, len(self.s)), dtype=np.int64)
         self.taken = np.zeros((3, *self.log_v.shape))
-        #: Log step sizes of the moves of m, r and alpha, and how fast they adapt (0: not at all).
-        self.log_step = np.zeros((chains, 5))
+        #: Log step sizes of the moves along `_DIRECTIONS` and of alpha, and how fast they adapt.
+        self.log_step = np.zeros((chains, 1 + len(_DIRECTIONS)))
         self.adapting = 0.0
         self._alpha_bounds = np.log(np.array(priors.alpha))
         self._sums = np.stack([np.ones(len(self.s)), self.s, self.f])
@@ -136,14 +134,14 @@ class Chains:
         With V = 1 - U**(1 / alpha) the sticks move along with alpha: big moves where the data say
         little about the weights, which is where alpha given the weights crawls.
         """
-        step = np.exp(self.log_step[:, 4]) * self.rng.standard_normal(len(self.a))
+        step = np.exp(self.log_step[:, -1]) * self.rng.standard_normal(len(self.a))
         proposal = self.log_alpha + step
         log_1v = self.log_1v * np.exp(-step)[:, None]
         log_v = np.log(-np.expm1(log_1v))
         log_w = log_stick_weights(log_v, log_1v)
         change = self.log_marginal(lik, log_w) - marginal
         log_ratio = np.where(self._allowed(proposal), (change * self.n).sum(axis=1), -np.inf)
-        self._adapt(4, log_ratio)
+        self._adapt(-1, log_ratio)
         ok = self._accept(log_ratio)
         self.log_alpha = np.where(ok, proposal, self.log_alpha)
         ok = ok[:, None]
@@ -187,7 +185,7 @@ class Chains:
         self.taken[:, :, one], self.taken[:, :, two] = swapped
 
     def _move_base(self) -> None:
-        """Metropolis on m and r in turn, atoms integrated out.
+        """Metropolis on (m, r), atoms integrated out.
 
         What they are seen through is fixed here: occupied atoms and prompts of the remainder.
         Their number sets the scale of the steps, which come in all sizes.
@@ -199,18 +197,22 @@ class Chains:
         for x, d in zip(seen, self._distinct, strict=True):
             values.append(np.concatenate([x, np.tile(d.value, (chains, 1))], axis=1))
             times.append(np.concatenate([occupied, d.sum(self.rest)], axis=1))
-        units = np.sum(occupied, axis=1) + self.rest.sum(axis=1)
+        units = (np.sum(occupied, axis=1) + self.rest.sum(axis=1)).astype(float)
         parts = values, times, units
         current = self._base_log_density(self.logit_m, self.logit_r, parts)
-        for which in self.DIRS:
-            size = self.log_step[:, which] + self.rng.uniform(-self.SPREAD, self.SPREAD, chains)
+        frame = 2 * int(self.rng.integers(2))
+        for which in (frame, frame + 1):
+            size = self.log_step[:, which] + self.rng.uniform(-0.7, 0.7, chains)
             step = np.exp(size) / np.sqrt(1.0 + units) * self.rng.standard_normal(chains)
             along = _DIRECTIONS[which]
             m, r = self.logit_m + along[0] * step, self.logit_r + along[1] * step
             new = self._base_log_density(m, r, parts)
             self._adapt(which, new - current)
             ok = self._accept(new - current)
-            self.logit_m, self.logit_r = np.where(ok, m, self.logit_m), np.where(ok, r, self.logit_r)
+            self.logit_m, self.logit_r = (
+                np.where(ok, m, self.logit_m),
+                np.where(ok, r, self.logit_r),
+            )
             current = np.where(ok, new, current)
         self.a, self.b = beta_parameters(self.logit_m, self.logit_r)
 

@@ -141,6 +141,9 @@ def curve_of(
     triple = np.full((3, len(ks)), np.nan)
     if found.n_prompts < 2:
         se_mu, floor = triple, Estimate(np.nan, np.nan, np.nan)
+    elif found.unknown.startswith("all generations"):
+        # The posterior would only repeat the prior of sigma.
+        se_mu, se_score, floor = triple, triple, Estimate(np.nan, np.nan, np.nan)
     elif found.k_max == 1:
         # mu (1 - mu) = B + W is all that single generations tell
         se_mu = np.where(ks == 1, se_mu, np.nan)
@@ -149,7 +152,7 @@ def curve_of(
     seen = triple, triple
     if fit is not None:
         observed = _observed(fit.counts, ks, found.k_max)
-        if found.k_max > 1:
+        if not found.unknown:
             seen = _seen(fit, ks, found, ci_prob, fit.seed if seed is None else seed)
     return PrecisionCurve(
         ks,

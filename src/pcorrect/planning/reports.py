@@ -27,6 +27,9 @@ from pcorrect.planning.trade_off import BudgetPlan, budget
 from pcorrect.planning.variances import Source, Variances, as_fit
 from pcorrect.result import Fit
 
+# With fewer prompts the sample variance is too noisy to hold a model against.
+_ENOUGH = 20
+
 
 @dataclass(frozen=True)
 class Costs:
@@ -55,6 +58,8 @@ class PlanReport:
     plan : BudgetPlan or None
     plan_problem : str
         Why there is no plan where one was asked for.
+    cautions : tuple of str
+        What the fit warns of.
     """
 
     llm: str
@@ -66,6 +71,7 @@ class PlanReport:
     targets: tuple[MinimalK, ...] = ()
     plan: BudgetPlan | None = None
     plan_problem: str = ""
+    cautions: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -106,17 +112,20 @@ class PlanReport:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Where the model and the data disagree on the precision that was reached."""
-        curve = self.curve
+        """What the fit warns of, and where it and the data disagree on the precision reached."""
+        curve, n = self.curve, self.found.n_prompts
         (at,) = np.nonzero((curve.k == self.found.k_max) & (self.found.k_max > 1))
-        if self.found.unknown or not len(at):
+        if self.found.unknown:
             return ()
+        if not len(at) or n < _ENOUGH:
+            return self.cautions
         low, middle, high = curve.se_mu[:, at[0]]
         seen = curve.observed_se_mu[at[0]]
-        # nan where nothing was observed
-        if not (seen < low or seen > high):
-            return ()
+        # The sample variance may exceed any that a population on [0, 1] can have, by n / (n - 1).
+        if not (seen < low or seen * np.sqrt(1 - 1 / n) > high):
+            return self.cautions  # also where nothing was observed: nan
         return (
+            *self.cautions,
             f"the model puts the error for new prompts at {number(middle)} "
             f"({interval(low, high)}), your data at {number(seen)}: the population does not have "
             "the shape that the model assumes; go by the columns 'in your data'",
@@ -267,7 +276,8 @@ def plan_report(
             )
         except PcorrectError as error:
             problem = str(error)
-    return PlanReport(*name, found, curve, minimal, of_floor, targets, plan, problem)
+    cautions = () if fit is None else fit.warnings
+    return PlanReport(*name, found, curve, minimal, of_floor, targets, plan, problem, cautions)
 
 
 def _prompt_goals(

@@ -23,8 +23,8 @@ _KS = (1, 2, 4, 8, 16, 32, 64)
 #: What the columns mean.
 LEGEND = (
     "mu: new prompts like these, where no k gets below the last row; score: exactly these prompts",
-    "in your data: exact average over all subsets of your generations; beyond your k, what you "
-    "will see if these prompts run on",
+    "in your data: exact average over all subsets of your generations (prompts with fewer keep "
+    "theirs); beyond your k, what you will see if these prompts run on",
 )
 
 

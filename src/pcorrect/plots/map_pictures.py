@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pcorrect.consistency.tables import PromptTable
 
 # Points are moved by up to this share of the axis, for equal ones to be seen.
-_JITTER = 0.008
+_JITTER = 0.01
 # Up to so many prompts have their intervals drawn.
 _INTERVALS = 150
 
@@ -66,7 +66,8 @@ def table_picture(table: PromptTable, name: str) -> Picture:
         y,
         [
             f"{str(row['prompt'])[:60]}: p = {words.percent(row['p_mean'])} %, "
-            f"S = {row['consistency']:.2f}, most frequent answer {str(row['dominant'])[:40]!r}"
+            f"S = {words.fixed(row['consistency'])}, "
+            f"most frequent answer {str(row['dominant'])[:40]!r}"
             for row in rows
         ],
     )
@@ -77,7 +78,7 @@ def flag_text(prompt: FlaggedPrompt) -> str:
     """What is known about a prompt, in a line."""
     text = f"{prompt.prompt[:60]}: {words.percent(prompt.p_correct)} % correct"
     if prompt.consistency is not None:
-        text += f", S = {prompt.consistency:.2f}"
+        text += f", S = {words.fixed(prompt.consistency)}"
     if prompt.p_mislabelled is not None:
         text += f"; P(mislabelled) {words.equals(prompt.p_mislabelled)}"
     if prompt.rival is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pcorrect.marginal import FloatArray
 from pcorrect.plots.axes import Axis
-from pcorrect.plots.picture import Mark, Picture
+from pcorrect.plots.picture import CROWD, Mark, Picture
 
 #: Neutral grey, then the palette of Okabe and Ito: colours that the colour-blind can tell apart.
 COLOURS = ("#767d85", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
@@ -148,13 +148,18 @@ class Panel:
         )
 
     def _points(self, x: FloatArray, y: FloatArray, colour: str, legend: str) -> Any:
-        extra = {"clip_on": False, "zorder": 3} if self.backend == "matplotlib" else {}
+        extra: dict[str, Any] = {}
+        if self.backend == "matplotlib":
+            extra = {"clip_on": False, "zorder": 3}
+        size = 9.0 if self.backend == "matplotlib" else 7.0
+        if len(x) > CROWD:
+            size, extra["alpha"] = size / 2, 0.5
         return self.ink.scatter(
             x,
             y,
             self.target,
             color=colour,
-            size=9.0 if self.backend == "matplotlib" else 7,
+            size=size,
             **extra,
             **self._named(legend),
         )

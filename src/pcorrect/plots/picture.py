@@ -16,6 +16,9 @@ from numpy.typing import ArrayLike
 from pcorrect.marginal import FloatArray
 from pcorrect.plots.axes import Axis
 
+#: More points than this are drawn smaller, and let others shine through.
+CROWD = 400
+
 Kind = Literal["band", "line", "dashed", "thick", "points", "segments", "across", "bars", "text"]
 
 

@@ -82,7 +82,7 @@ def interval_picture(
     factor = float(np.nanmean(ratio)) if np.isfinite(ratio).any() else np.nan
     level = f"{100 * curve.ci_prob:g} %"
     # a share has nowhere to go beyond 0 and 1, nor has its axis
-    widest = float(np.nanmax([half[2], factor * seen], initial=0.0)) or 1.0
+    widest = float(np.nan_to_num([half[2], factor * seen]).max()) or 1.0
     picture = Picture(
         f"{level} interval of {estimand} against k: {name}",
         _k_axis(k, k_used),

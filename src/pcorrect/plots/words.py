@@ -75,6 +75,15 @@ def probability(value: float | None) -> str:
     return f"{value:.3f}" if value < 0.01 or value > 0.99 else f"{value:.2f}"
 
 
+def p_value(value: float | None) -> str:
+    """A p-value, which may well be 1."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    if value < 0.001:
+        return "< 0.001"
+    return f"{value:.3f}" if value < 0.01 else f"{value:.2f}"
+
+
 def equals(value: float | None) -> str:
     """A probability behind what it is the probability of: "= 0.93", "> 0.999"."""
     text = probability(value)
@@ -87,6 +96,14 @@ def number(value: float | None, digits: int = 3) -> str:
         return "–"
     text = f"{value:.{digits}g}"
     return (f"{value:,.0f}" if "e+" in text else text).replace("-", "−")
+
+
+def fixed(value: float | None, digits: int = 2) -> str:
+    """A number with so many decimals."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    # + 0.0 turns -0 into 0
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
 def count(n: int, noun: str, plural: str = "") -> str:

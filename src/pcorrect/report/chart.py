@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from pcorrect.marginal import FloatArray
-from pcorrect.plots.picture import Mark, Picture
+from pcorrect.plots.picture import CROWD, Mark, Picture
 from pcorrect.report.markup import Content, Markup, data_block, tag
 
 _UNITS = 1000.0
@@ -96,7 +96,8 @@ def _shape(mark: Mark, picture: Picture) -> Markup:
         return tag("path", class_=f"band c{mark.colour}", d=path)
     if mark.kind == "points":
         path = "".join(f"M{a:g} {b:g}h0" for a, b in zip(xs, ys, strict=True))
-        return tag("path", class_=f"dots c{mark.colour}", d=path)
+        crowded = " small" if len(xs) > CROWD else ""
+        return tag("path", class_=f"dots{crowded} c{mark.colour}", d=path)
     if mark.kind == "segments":
         path = "".join(f"M{a:g} {b:g}V{c:g}" for a, b, c in zip(xs, ys, uppers, strict=True))
     else:

@@ -147,6 +147,11 @@ class Material:
         return list(dict.fromkeys(fit.counts.benchmark for fit in self.fits))
 
     @property
+    def noun(self) -> str:
+        """What one fit is called."""
+        return "llm" if len(self.benchmarks) == 1 else "result"
+
+    @property
     def inline(self) -> bool:
         """Whether the charts of single fits stand in the sections."""
         return len(self.fits) <= _INLINE

@@ -32,7 +32,8 @@ def verdict(material: Material) -> list[Content]:
         out.append(
             [
                 tag("b", "Checks: "),
-                f"a Beta population is rejected for {len(rejected)} of {len(shapes)} runs "
+                f"a Beta population is rejected for {len(rejected)} of "
+                f"{words.count(len(shapes), material.noun)} "
                 f"({words.listed(rejected, _NAMES)}). {_what_then(material.fits[0])}",
             ]
         )
@@ -141,8 +142,8 @@ def _row(fit: Fit, found: Trust, several: bool) -> list[Cell | Content]:
         cells += ["–"] * 4
     else:
         cells.append(_status(shape.status))
-        cells.append(Cell(words.probability(shape.p_value), shape.p_value))
-        cells.append(Cell(words.number(shape.shift_se, 2), shape.shift_se))
+        cells.append(Cell(words.p_value(shape.p_value), shape.p_value))
+        cells.append(Cell(words.fixed(shape.shift_se), shape.shift_se))
         cells.append(
             Cell(words.number(shape.alpha, 2), shape.alpha, shape.alpha_lower, shape.alpha_upper)
         )
@@ -150,7 +151,7 @@ def _row(fit: Fit, found: Trust, several: bool) -> list[Cell | Content]:
         cells += ["not checked" if runs else "–", *["–"] * 3]
     else:
         cells.append(_status(runs.status))
-        cells.append(Cell(words.probability(runs.p_value), runs.p_value))
+        cells.append(Cell(words.p_value(runs.p_value), runs.p_value))
         cells.append(Cell(words.percent(runs.gap), runs.gap))
         cells.append(Cell(words.percent(runs.gap_expected), runs.gap_expected))
     cells.append(_status(found.stopping.status))

@@ -34,13 +34,14 @@ def verdict(material: Material) -> list[Content]:
             [
                 tag("b", "Generations: "),
                 f"as many as were run are within {100 * known[0].of_floor:g} % of what any k can "
-                f"give for new prompts in {enough} of {len(known)} runs.",
+                f"give for new prompts, for {enough} of "
+                f"{words.count(len(known), material.noun)}.",
             ]
         )
     if untold := len(plans) - len(known):
         out.append(
-            f"For {words.count(untold, 'run')} the data do not tell how many generations are "
-            "enough (k = 1, one prompt, or all answers alike)."
+            f"For {words.count(untold, material.noun)} the data do not tell how many generations "
+            "are enough (k = 1, one prompt, or all answers alike)."
         )
     return out
 

@@ -193,7 +193,8 @@ def _columns(rows: list[PromptRow], material: Material) -> list[tuple[str, str]]
             name = f": {llm}" if len(material.llms) > 1 else ""
             columns += [(f"P(correct), %{name} ({level})", "n"), (f"correct{name}", "n")]
     else:
-        columns += [("mean P(correct), %", "n"), ("lowest", "n"), ("highest", "n"), ("llms", "n")]
+        columns += [("mean P(correct), %", "n"), ("lowest", "n"), ("highest", "n")]
+        columns.append(("correct, all llms", "n"))
     if material.flags is not None:
         columns += [_SUSPECT, ("S", "n"), ("key", "t"), ("rival", "t"), ("its share, %", "n")]
         columns.append(("llms for it", "n"))
@@ -218,7 +219,8 @@ def _cells(row: PromptRow, heads: list[str], material: Material) -> list[Any]:
     else:
         means = [p[0] for p in row.p.values()]
         cells += [[value, words.percent(value)] for value in (row.mean, min(means), max(means))]
-        cells.append([len(means), str(len(means))])
+        right, total = (sum(p[i] for p in row.p.values()) for i in (3, 4))
+        cells.append([right / total if total else None, f"{right:,}/{total:,}"])
     if material.flags is not None:
         cells += _suspicion(row)
     return cells
@@ -230,7 +232,7 @@ def _suspicion(row: PromptRow) -> list[Any]:
         return [[None, "–"], [None, "–"], "", "", [None, "–"], [None, "–"]]
     return [
         [flag.p_mislabelled, words.probability(flag.p_mislabelled)],
-        [flag.consistency, words.number(flag.consistency, 2)],
+        [flag.consistency, words.fixed(flag.consistency)],
         row.key,
         "" if flag.rival is None else cut(flag.rival, 2 * _ONE_CELL),
         [flag.rival_share, words.percent(flag.rival_share)],
