@@ -1,46 +1,57 @@
-r"""Dirichlet process centred on the Beta: follows the data where no Beta does. The default.
+r"""A Dirichlet process around a Beta: the default, right also where the Beta's shape is wrong.
 
 Story
 -----
-As in `beta_bernoulli.py`, but the population of p is not a Beta: it is a random distribution whose
-expectation is one. A few sticks are broken off and heaped at single values of p ("atoms": an
-end point, a plateau); what remains of the stick is the Beta itself. With a large alpha hardly
-anything is broken off, and the model *is* the hierarchical Beta-Bernoulli; with a small alpha the
-atoms carry everything and follow the data. The posterior of alpha says how far the Beta can be
-trusted.
+A benchmark's prompts are drawn from a population P of probabilities of being correct. P looks like
+a Beta, but need not be one: a share of it sits on atoms, values that prompts have in common (p = 1
+for everything that the llm always gets right, say). How large that share is, is learned. Prompt i
+has p_i from P and k_i independent tries.
 
 Equations
 ---------
-    m     ~ Beta(1, 1),  r ~ Beta(1, 1)      mean and relative sd of the Beta at the centre
-    nu    = 1 / r^2 - 1
-    alpha ~ log-uniform(1, 10^4)
-    V_t   ~ Beta(1, alpha),  t = 1 .. 32     shares broken off
-    w_t   = V_t prod_{u < t} (1 - V_u),      w_0 = prod_t (1 - V_t) remains
-    phi_t ~ Beta(m nu, (1 - m) nu)           where the atoms sit
-    P     = w_0 Beta(m nu, (1 - m) nu) + sum_t w_t delta(phi_t)
-    p_i   ~ P,   s_i ~ Binomial(k_i, p_i)
-    mu, sigma = mean and standard deviation of P
+    m      ~ Beta(1, 1)                     mean of the Beta
+    r      ~ Beta(1, 1)                     its standard deviation: r sqrt(m (1 - m))
+    nu     = 1 / r^2 - 1,   a = m nu,   b = (1 - m) nu
+    alpha  ~ log-uniform on [1, 10^4]
+    V_t    ~ Beta(1, alpha)                 t = 1 ... 32
+    W_t    = V_t prod_{u < t} (1 - V_u)     share of atom t;   W_0 = prod_t (1 - V_t)
+    phi_t  ~ Beta(a, b)                     place of atom t
+    P      = W_0 Beta(a, b) + sum_t W_t delta(phi_t)
+    p_i    ~ P
+    s_i    ~ Binomial(k_i, p_i)
+
+    mu     = W_0 m + sum_t W_t phi_t        mean of P
+    sigma  = standard deviation of P
+
+Stick-breaking of a Dirichlet process, DP(alpha, Beta(a, b)), whose remainder after 32 sticks is
+replaced by its mean, the Beta itself. Hence alpha -> infinity is the hierarchical Beta-Bernoulli
+model (`beta_binomial.py`) exactly, p_i smooth, whatever k; small alpha follows any data.
+
+The p_i are integrated out, so that the data enter through how often each pair (s, k) occurs: with a
+probability per pair that mixes binomials, one per atom, and a beta-binomial.
 
 What the data can identify
 --------------------------
-mu always; sigma and rho where some k_i >= 2; alpha only with many prompts and k_i large enough to
-see a shape (at k = 1 nothing of it, at k = 2 hardly anything). Single atoms have no meaning.
+mu always. sigma where some k_i >= 2. The shape of P, hence alpha, through the first max(k_i)
+moments: with k = 1 alpha keeps its prior, with k = 2 nearly so, and small alpha means the Beta is
+rejected only where there are more. The atoms have no order: look at P, not at single atoms.
 
 Sampling
 --------
-The p_i are integrated out (a mixture of Binomials and one Beta-Binomial) and drawn exactly
-afterwards. Atoms can trade places, so r_hat is to be read on mu, sigma and alpha only. The fast
-engine (``engine="gibbs"``) samples the same model.
+``engine="gibbs"`` (the default; `pcorrect.engines.gibbs`) draws from the same posterior in a
+fraction of a second and moves between labels of the atoms, which NUTS does not; a large R-hat of a
+single atom or weight under NUTS means nothing, one of mu, sigma or alpha does.
 
 References
 ----------
-Ferguson (1973), Annals of Statistics 1:209; Sethuraman (1994), Statistica Sinica 4:639;
-Ishwaran & James (2001), JASA 96:161 (stick-breaking, truncation).
+Ferguson (1973), Annals of Statistics 1:209. Ishwaran & James (2001), JASA 96:161, section 3
+(truncated stick-breaking). Liu (1996), Annals of Statistics 24:911 (binomial data, Dirichlet
+process around a Beta).
 """
 
 import numpy as np
 import pymc as pm
-import pytensor.tensor as pt
+from pymc import math
 
 from pcorrect.cells import Cells
 from pcorrect.data import PromptCounts
@@ -48,51 +59,76 @@ from pcorrect.populations.population import Population
 from pcorrect.priors import Priors
 
 STICKS = 32
-# Differences of log-gammas lose their digits beyond; the counts are binomial to within k^2 / nu.
+# Differences of log-gammas lose their digits at large a + b; a spread that small is none.
 NU_MAX = 1e8
 
 
+def beta_log_density(logit_phi, a, b):
+    """Log density of logit(phi) for phi ~ Beta(a, b): finite however near phi is to 0 or 1."""
+    log_phi, log_1phi = -math.log1pexp(-logit_phi), -math.log1pexp(logit_phi)
+    return a * log_phi + b * log_1phi - log_beta(a, b)
+
+
+def log_beta(a, b):
+    """Log of the beta function."""
+    return pm.math.gammaln(a) + pm.math.gammaln(b) - pm.math.gammaln(a + b)
+
+
 def build(counts: PromptCounts, priors: Priors = Priors()) -> pm.Model:
-    """The model with the counts as data, prompts with equal (s, k) taken together."""
+    """The model with the counts as data."""
     cells = Cells.from_counts(counts.n_correct, counts.n_generations)
-    s, k = cells.n_correct, cells.n_generations
+    s, f = cells.n_correct[:, None], (cells.n_generations - cells.n_correct)[:, None]
     with pm.Model() as model:
         m = pm.Beta("m", *priors.mu)
         r = pm.Beta("r", *priors.spread)
-        nu = pt.minimum(1 / r**2 - 1, NU_MAX)
-        a, b = m * nu, (1 - m) * nu
-        log_alpha = pm.Uniform("log_alpha", *np.log(priors.alpha))
-        alpha = pm.Deterministic("alpha", pt.exp(log_alpha))
-        # -log(1 - V) is exponential with rate alpha: no share is lost to rounding
-        broken = pm.Exponential("broken", alpha, shape=STICKS)
-        remaining = pt.concatenate([pt.zeros(1), -pt.cumsum(broken)])
-        log_w = pm.Deterministic("log_w", remaining[:-1] + pt.log1mexp(-broken))
-        log_rest = pm.Deterministic("log_rest", remaining[-1])
-        phi = pm.Beta("phi", a, b, shape=STICKS)
+        nu = math.minimum(1 / r**2 - 1, NU_MAX)
+        a, b = pm.Deterministic("a", m * nu), pm.Deterministic("b", (1 - m) * nu)
 
-        atoms = log_w + pm.logp(pm.Binomial.dist(n=k[:, None], p=phi), s[:, None])
-        rest = log_rest + pm.logp(pm.BetaBinomial.dist(n=k, alpha=a, beta=b), s)
-        by_cell = pt.logsumexp(pt.concatenate([atoms, rest[:, None]], axis=1), axis=1)
-        pm.Potential("counts", pt.sum(cells.n_prompts * by_cell))
+        low, high = np.log(priors.alpha)
+        alpha = pm.Deterministic("alpha", math.exp(pm.Uniform("log_alpha", low, high)))
+        # V ~ Beta(1, alpha), written as -log(1 - V) ~ Exponential(1) / alpha
+        gap = pm.Exponential("gap", 1.0, shape=STICKS) / alpha
+        left = -math.cumsum(gap)
+        log_atoms = math.log1mexp(-gap) + math.concatenate([[0.0], left[:-1]])
+        log_rest = left[-1]
 
-        w, rest = pt.exp(log_w), pt.exp(log_rest)
-        mu = pm.Deterministic("mu", pt.sum(w * phi) + rest * m)
-        second = pt.sum(w * phi**2) + rest * (m**2 + r**2 * m * (1 - m))
-        pm.Deterministic("sigma", pt.sqrt(pt.maximum(second - mu**2, 0.0)))
+        logit_phi = pm.CustomDist(
+            "logit_phi",
+            a,
+            b,
+            logp=beta_log_density,
+            shape=STICKS,
+            initval=np.linspace(-2, 2, STICKS),
+        )
+        phi = math.sigmoid(logit_phi)
+        log_phi, log_1phi = -math.log1pexp(-logit_phi), -math.log1pexp(logit_phi)
+
+        log_parts = math.concatenate(
+            [
+                log_atoms + s * log_phi + f * log_1phi,
+                log_rest + log_beta(a + s, b + f) - log_beta(a, b),
+            ],
+            axis=1,
+        )
+        pm.Potential("counts", math.sum(cells.n_prompts * math.logsumexp(log_parts, axis=1)))
+
+        weight = math.exp(log_atoms)
+        rest = math.exp(log_rest)
+        mu = pm.Deterministic("mu", rest * m + math.sum(weight * phi))
+        spread = rest * (m * (1 - m) * r**2 + (m - mu) ** 2) + math.sum(weight * (phi - mu) ** 2)
+        pm.Deterministic("sigma", math.sqrt(spread))
+        pm.Deterministic("rest", rest)
+        pm.Deterministic("weight", weight)
+        pm.Deterministic("atom", phi)
     return model
 
 
 def draw_p(posterior: dict[str, np.ndarray], counts: PromptCounts, rng: np.random.Generator):
     """One p_i per prompt for each posterior draw: shape (..., prompt)."""
-    shape = posterior["m"].shape
-    m, r = posterior["m"].ravel(), posterior["r"].ravel()
-    nu = np.minimum(1 / r**2 - 1, NU_MAX)
-    weight, atom = np.exp(posterior["log_w"]), posterior["phi"]
-    population = Population(
-        np.exp(posterior["log_rest"]).ravel(),
-        m * nu,
-        (1 - m) * nu,
-        weight.reshape(-1, STICKS),
-        atom.reshape(-1, STICKS),
-    )
-    return population.draw_p(counts.n_correct, counts.n_generations, rng).reshape(*shape, -1)
+    shape = posterior["mu"].shape
+    rest, a, b = (posterior[name].ravel() for name in ("rest", "a", "b"))
+    weight, atom = (posterior[name].reshape(-1, STICKS) for name in ("weight", "atom"))
+    total = rest + weight.sum(axis=1)
+    population = Population(rest / total, a, b, weight / total[:, None], atom)
+    p = population.draw_p(counts.n_correct, counts.n_generations, rng)
+    return p.reshape(*shape, -1)

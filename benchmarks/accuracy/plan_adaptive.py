@@ -159,8 +159,9 @@ def main() -> None:
                     "saved": f"{1 - need / TARGET:.0%}",
                 }
             )
-    write("plan_adaptive", designs)
-    write("plan_adaptive_saving", savings)
+        # after each population: a long run that is stopped leaves what it has
+        write("plan_adaptive", designs)
+        write("plan_adaptive_saving", savings)
 
 
 if __name__ == "__main__":

@@ -86,7 +86,8 @@ def _from_population(
         "mu": mu,
         "score": drawn["score"],
         "sigma": np.sqrt(variance),
-        "rho": variance / (mu * (1 - mu)),
+        # a population at 0 or 1 alone (within rounding) has no spread to share
+        "rho": variance / np.maximum(mu * (1 - mu), np.finfo(float).tiny),
         **{name: value for name, value in drawn.items() if name != "score"},
     }
     closed = moments(counts)

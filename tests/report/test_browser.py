@@ -70,11 +70,11 @@ def test_a_phone_shows_everything_without_scrolling_sideways(look, report, reque
 
 def test_tables_sort_by_number_and_by_name(look, five_report):
     page = look(five_report)
-    values = "rows => rows.map(r => Number(r.cells[3].dataset.v))"
-    page.click("#scores-table thead th:nth-child(4) button")
+    values = "rows => rows.map(r => Number(r.cells[1].dataset.v))"
+    page.click("#scores-table thead th:nth-child(2) button")
     found = page.eval_on_selector_all("#scores-table tbody tr", values)
     assert found == sorted(found, reverse=True)
-    page.click("#scores-table thead th:nth-child(4) button")
+    page.click("#scores-table thead th:nth-child(2) button")
     found = page.eval_on_selector_all("#scores-table tbody tr", values)
     assert found == sorted(found)
     page.click("#scores-table thead th:nth-child(1) button")

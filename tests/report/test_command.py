@@ -73,3 +73,18 @@ def test_long_texts_pass(table, tmp_path):
     path = tmp_path / "texts.csv"
     path.write_text("id,text\nq00," + "z" * 300_000 + "\n")
     run(table, "-o", tmp_path / "out.html", "--texts", path)
+
+
+def test_a_report_needs_nothing_heavy(table, tmp_path):
+    import subprocess
+    import sys
+
+    out = str(tmp_path / "out.html")
+    code = (
+        "import sys; from pcorrect.report import write_report;"
+        f"write_report({str(table)!r}, {out!r}, model='beta_bernoulli');"
+        "print(*{name.split('.')[0] for name in sys.modules})"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"matplotlib", "arviz", "arviz_plots", "xarray", "pandas", "pymc", "jinja2"}
+    assert not set(run.stdout.split()) & heavy

@@ -59,7 +59,7 @@ def test_scores_are_those_of_the_api(two_llms, two_report):
     (table,) = counts(two_llms)
     for llm, row in zip(table.llm, rows, strict=True):
         fit = run_fit(table.select(llm), model="beta_bernoulli")
-        n, k, mu, score, sigma, mean, se_mu, se_score = row
+        mu, score, n, k, sigma, mean, se_mu, se_score = row
         assert (n[0], k[0]) == (24, 4)
         for found, name in ((mu, "mu"), (score, "score")):
             marginal = fit.marginals[name]
@@ -73,7 +73,7 @@ def test_interval_and_level_are_passed_on(two_llms):
     html = render_report(two_llms, model="beta_bernoulli", ci_prob=0.8, ci_kind="hdi")
     (table,) = counts(two_llms)
     fit = run_fit(table.select("llm-0"), model="beta_bernoulli")
-    mu = Tables(html).numbers("scores-table")[0][2]
+    mu = Tables(html).numbers("scores-table")[0][0]
     assert mu[1:] == fit.marginals["mu"].interval(0.8, "hdi")
     assert "80 % highest-density interval" in html
     assert "95 % equal-tailed" not in html

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import gzip
-import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
 from pcorrect.commands import common
-from pcorrect.errors import DataError, PcorrectError
+from pcorrect.errors import PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL
-
-# Names of the columns of a file of prompt texts.
-_IDS = ("prompt_id", "prompt", "id", "question_id", "doc_id")
-_TEXTS = ("question", "text", "prompt_text", "input", "prompt")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,8 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     out.add_argument(
         "--texts",
         metavar="FILE.csv",
-        help="texts of the prompts: a table with a column of prompt ids and one of texts",
+        help="texts of the prompts, where the results do not hold them: a table with a column of "
+        "prompt ids and one of texts",
     )
+    out.add_argument("--no-texts", action="store_true", help="leave the texts of prompts out")
     group = parser.add_argument_group("model")
     group.add_argument("--model", default=DEFAULT_MODEL, help=f"default: {DEFAULT_MODEL}")
     group.add_argument("--engine", help="exact, gibbs or nuts (default: the model's fastest)")
@@ -54,10 +49,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the report."""
     from pcorrect.report import write_report
+    from pcorrect.report.texts import find_texts, read_texts
 
     if Path(args.output).is_dir():
         raise PcorrectError(f"-o {args.output}: is a directory; name the file to write")
-    texts = read_texts(args.texts) if args.texts else None
+    generations = common.read_generations(args, texts=True)
+    pairs = (pair.partition("=") for pair in args.column)
+    columns = {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
+    texts = {} if args.no_texts else find_texts(args.files, columns)
+    if args.texts:
+        texts |= read_texts(args.texts)
     show = not args.quiet and sys.stderr.isatty()
 
     def each(runs: list[Any]) -> Sequence[Any]:
@@ -69,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
         return cast("Sequence[Any]", bar)
 
     write_report(
-        common.read_generations(args, texts=True),
+        generations,
         args.output,
         title=args.title,
         ci_prob=args.ci_prob,
@@ -85,32 +86,3 @@ def run(args: argparse.Namespace) -> int:
     size = Path(args.output).stat().st_size
     common.say(f"{args.output}: {size / 1e6:.1f} MB, opens in any browser")
     return 0
-
-
-def read_texts(path: str) -> dict[str, str]:
-    """Prompt id -> text, from a table with a head.
-
-    Raises
-    ------
-    DataError
-        The file is missing, is no table, or has no such columns.
-    """
-    try:
-        raw = Path(path).read_bytes()
-        text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
-    except OSError as error:
-        raise DataError(f"--texts {path}: {error.strerror or error}") from error
-    except (UnicodeDecodeError, EOFError) as error:
-        raise DataError(f"--texts {path}: not a table in UTF-8 ({error})") from error
-    # a text may be longer than the 128 KB that csv allows by default
-    csv.field_size_limit(2**31 - 1)
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    names = list(reader.fieldnames or [])
-    key = next((name for name in _IDS if name in names), None)
-    value = next((name for name in _TEXTS if name in names and name != key), None)
-    if key is None or value is None:
-        raise DataError(
-            f"--texts {path}: needs a column of prompt ids ({', '.join(_IDS)}) and one of texts "
-            f"({', '.join(_TEXTS)}), found {names}"
-        )
-    return {str(row[key]): str(row[value] or "") for row in reader}

@@ -15,6 +15,7 @@ from pcorrect.populations.population import Population
 from pcorrect.priors import Priors
 
 STICKS = 32
+WARMUP = 250
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def sample(
     *,
     chains: int = 4,
     draws: int = 1000,
-    warmup: int = 400,
+    warmup: int = WARMUP,
     thin: int = 1,
     sticks: int = STICKS,
 ) -> GibbsResult:
@@ -122,12 +123,12 @@ class _Trace:
         step = max(1, 2_000_000 // max(1, len(s)))
         for i in range(0, len(rest), step):
             block = slice(i, i + step)
-            total[block] += _sum_of_betas(a[block] + s, b[block] + f, rest[block], rng)
+            total[block] += sum_of_betas(a[block] + s, b[block] + f, rest[block], rng)
         if unseen:
             parts = np.concatenate([population.beta_weight[:, None], population.weight], axis=1)
             chosen = rng.multinomial(unseen, parts)
             total += np.sum(chosen[:, 1:] * population.atom, axis=1)
-            total += _sum_of_betas(a, b, chosen[:, :1], rng)
+            total += sum_of_betas(a, b, chosen[:, :1], rng)
         return total / (int(cells.n_prompts.sum()) + unseen)
 
 
@@ -135,7 +136,7 @@ class _Trace:
 _FEW = 8
 
 
-def _sum_of_betas(
+def sum_of_betas(
     a: FloatArray, b: FloatArray, times: IntArray, rng: np.random.Generator
 ) -> FloatArray:
     """Sum over axis 1 of sums of `times` independent Beta(a, b).

@@ -46,7 +46,8 @@ class Ladder(Chains):
         """
         levels = n.shape[-2]
         groups = len(self.a) // levels
-        self.n = np.broadcast_to(n, (groups, *n.shape[-2:])).reshape(-1, n.shape[-1]).copy()
+        every = np.broadcast_to(n, (groups, *n.shape[-2:]))
+        self.n = every.reshape(groups * levels, n.shape[-1]).copy()
         self.level = np.tile(np.arange(levels), (groups, 1))
         self.exchanges = np.zeros((2, levels))
 

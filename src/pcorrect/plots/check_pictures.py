@@ -24,9 +24,7 @@ def runs_picture(check: RunCheck, name: str) -> Picture:
     picture = Picture(
         f"Runs of the benchmark: {name}",
         replace(x_axis, ticks=tuple(t for t in x_axis.ticks if t == int(t) and t >= 1)),
-        linear(
-            [], "difference from the prompts' means, points", in_percent, bounds=(-reach, reach)
-        ),
+        linear([], "points from the prompts' means", in_percent, bounds=(-reach, reach)),
         "Shaded: as high as the gap between best and worst run is in 99 of 100 exchangeable sets.",
     )
     picture.band([x_axis.low, x_axis.high], [-half] * 2, [half] * 2, 0, "99 % limit of the gap")

@@ -31,12 +31,16 @@ class Panel:
         self._grid(x, y)
         for mark in picture.marks:
             drawn.setdefault(mark.kind, []).append(self._mark(mark, x, y))
+        beside = any(mark.kind == "text" and mark.x[0] >= x.high for mark in picture.marks)
         for axis, ticks, limits in (
             (x, self.ink.xticks, self.ink.xlim),
             (y, self.ink.yticks, self.ink.ylim),
         ):
             ticks(list(_place(axis, axis.ticks)), [axis.text(v) for v in axis.ticks], self.target)
-            limits(tuple(map(float, _place(axis, [axis.low, axis.high]))), self.target)
+            low, high = map(float, _place(axis, [axis.low, axis.high]))
+            if self.backend == "bokeh" and axis is x and beside:
+                high += 0.15 * (high - low)  # bokeh cuts what stands beside the frame
+            limits((low, high), self.target)
         self.ink.xlabel(x.label, self.target)
         self.ink.ylabel(_wrapped(y.label, " (", 34, self.backend), self.target)
         self.ink.title(_wrapped(picture.title, ": ", 46, self.backend), self.target)
@@ -151,7 +155,8 @@ class Panel:
         extra: dict[str, Any] = {}
         if self.backend == "matplotlib":
             extra = {"clip_on": False, "zorder": 3}
-        size = 9.0 if self.backend == "matplotlib" else 7.0
+        # an area, but bokeh's is a diameter
+        size = {"matplotlib": 9.0, "plotly": 50.0, "bokeh": 7.0}[self.backend]
         if len(x) > CROWD:
             size, extra["alpha"] = size / 2, 0.5
         return self.ink.scatter(

@@ -94,7 +94,7 @@ class Population:
             )
             a, b = self.a[:, None], self.b[:, None]
             rest = np.log(self.beta_weight)[:, None] + betaln(s + a, f + b) - betaln(a, b)
-        return np.concatenate([atoms, rest[:, :, None]], axis=2) + choose[:, None]
+        return np.asarray(np.concatenate([atoms, rest[:, :, None]], axis=2) + choose[:, None])
 
     def log_prob(self, s: IntArray, k: IntArray) -> FloatArray:
         """Log probability of s correct of k under each draw, shape (D, m)."""

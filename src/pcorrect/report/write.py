@@ -16,6 +16,7 @@ from pcorrect.generations import Generations
 from pcorrect.marginal import CiKind, check_interval
 from pcorrect.priors import Priors
 from pcorrect.report.material import Material, Options
+from pcorrect.report.texts import find_texts
 
 
 def render_report(
@@ -49,7 +50,8 @@ def render_report(
     rope : float or pair of float
         Differences between llms that count as none, in units of the score.
     texts : mapping of str to str, optional
-        Prompt id -> text of the prompt.
+        Prompt id -> text of the prompt; default: from the files, where `data` is paths and they
+        hold them.
     each : callable, optional
         Wraps the list of what is fitted, for a progress bar.
     **reading
@@ -71,6 +73,8 @@ def render_report(
     from pcorrect.report.page import render
 
     generations = None
+    if texts is None and _is_path(data):
+        texts = find_texts(data, reading.get("columns"))
     if not _is_counts(data):
         generations = data if isinstance(data, Generations) else _read(data, reading)
         reading, data = {}, generations
@@ -136,5 +140,8 @@ def _is_counts(data: Any) -> bool:
 def _read(data: Any, reading: dict[str, Any]) -> Generations:
     from pcorrect.readers import from_frame, read
 
-    is_path = isinstance(data, str | os.PathLike | list | tuple | set)
-    return read(data, **reading) if is_path else from_frame(data, **reading)
+    return read(data, **reading) if _is_path(data) else from_frame(data, **reading)
+
+
+def _is_path(data: Any) -> bool:
+    return isinstance(data, str | os.PathLike | list | tuple | set) and not _is_counts(data)

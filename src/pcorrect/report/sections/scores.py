@@ -80,13 +80,13 @@ def build(material: Material) -> Markup:
     columns = [
         Column("llm", number=False),
         *([Column("benchmark", number=False)] if several else []),
-        Column("prompts", "number of prompts"),
-        Column("k", "scored generations per prompt"),
         Column(f"mu, % ({short})", f"posterior mean of mu ({PARAMETERS['mu']}) and its {kind}"),
         Column(
             f"score, % ({short})", f"posterior mean of score ({PARAMETERS['score']}) and its {kind}"
         ),
         Column(ruler(axis), f"both intervals: mu above, score below ({kind})", wide=True),
+        Column("prompts", "number of prompts"),
+        Column("k", "scored generations per prompt"),
         Column("sigma, %", f"posterior mean of sigma: {PARAMETERS['sigma']}"),
         Column("mean, %", "mean over prompts of the shares correct, the moment estimate"),
         Column("SE new", "standard error of the mean for new prompts, in points"),
@@ -124,8 +124,6 @@ def _row(fit: Fit, material: Material, several: bool, axis: Axis) -> list[Cell |
     cells: list[Cell | Content] = [fit.counts.llm]
     if several:
         cells.append(fit.counts.benchmark)
-    cells.append(Cell(f"{len(k):,}", len(k)))
-    cells.append(Cell(words.generations_used(int(k.min()), int(k.max())), int(k.max())))
     parts = []
     for name, colour in (("mu", MU), ("score", SCORE)):
         marginal = fit.marginals[name]
@@ -134,6 +132,8 @@ def _row(fit: Fit, material: Material, several: bool, axis: Axis) -> list[Cell |
         cells.append(Cell(text, marginal.mean, low, high))
         parts.append((low, marginal.mean, high, colour))
     cells.append(Cell(whiskers(axis, parts)))
+    cells.append(Cell(f"{len(k):,}", len(k)))
+    cells.append(Cell(words.generations_used(int(k.min()), int(k.max())), int(k.max())))
     if "sigma" in fit.not_identified:
         cells.append("not identified")
     else:
