@@ -15,10 +15,10 @@ SOURCE = Path(pcorrect.__file__).parent
 # Layers from the data to the user: a module may import from its own layer or from earlier ones.
 LAYERS = [
     ["errors"],
-    ["data", "priors", "convergence", "duck"],
+    ["data", "priors", "duck"],
     ["parts", "observations", "generations", "counting"],
     ["readers"],
-    ["cells", "marginal", "moment_estimates", "simulation"],
+    ["cells", "marginal", "convergence", "moment_estimates", "simulation"],
     ["populations"],
     ["engines"],
     ["prompts", "result"],
