@@ -55,7 +55,7 @@ FIELDS = [
 # A point mass and an interval that ends there agree to rounding.
 _SLACK = 1e-9
 # The exact fit of the Beta is slow beside the closed forms, and its failures are seen in fewer.
-_BETA_REPLICATIONS = 200
+_BETA_REPLICATIONS = 100
 
 
 @functools.cache

@@ -76,7 +76,7 @@ def _default(counts: np.ndarray, k: int, rng: np.random.Generator) -> Intervals:
         cells,
         Priors(),
         rng,
-        (joined("logit_m"), joined("logit_r")),
+        tuple(np.concatenate([ladder.base for ladder in ladders], axis=1)),
         joined("log_alpha"),
         (joined("log_v"), joined("log_1v")),
         (joined("log_phi"), joined("log_1phi")),

@@ -64,8 +64,8 @@ MADE = {
 
 # (file, least k of every prompt, ranks by mean among the runs that have it)
 _REAL = (
-    ("epoch_gpqa_diamond", 8, (0.0, 0.25, 0.5, 0.75, 1.0)),
-    ("epoch_otis_mock_aime", 16, (0.0, 0.25, 0.5, 0.75, 1.0)),
+    ("epoch_gpqa_diamond", 8, (0.0, 0.5, 1.0)),
+    ("epoch_otis_mock_aime", 16, (0.0, 0.4, 0.7, 1.0)),
     ("rg_llama3b_aime_amc_k50", 50, (0.0, 1.0)),
 )
 # The run on which the Beta's mean is furthest from the data's.
@@ -89,7 +89,8 @@ def real(folder: Path) -> dict[str, Truth]:
             for name, run in scores.items()
             if min(map(len, run.values())) >= least
         ]
-        runs.sort(key=lambda x: x[:2])
+        # A run without any right answer (or wrong one) has mu at the edge, where none can cover.
+        runs = sorted((run for run in runs if 0 < run[0] < 1), key=lambda run: run[:2])
         chosen = {round(rank * (len(runs) - 1)) for rank in ranks}
         chosen |= {i for i, (_, name, _) in enumerate(runs) if name[1] == _ALWAYS}
         for i in sorted(chosen):

@@ -3,20 +3,22 @@
 Truth: spiky populations (most p_i near 0 or 1), a smooth one, and the proportions of a real run.
 Uniform designs give every prompt the same k; the adaptive one starts with 4 generations of each
 prompt and then asks `next_prompts` for batches of one generation per prompt on average, refitting
-after each (exact engine). Both are read off the same way: the posterior of `score` from all counts.
+after each (by the exact engine, to save time). Both are read off the same way: the posterior of
+`score` from all counts, under the default model and under the plain Beta.
 
 Reported by number of generations per prompt: root-mean-square error and mean posterior sd of
 `score`, coverage of its 95 % interval, and the error and coverage of the plain mean (moment
 estimates), which outcome-dependent numbers bias. The saving is the share of generations that the
 adaptive design needs less to reach the error, or the posterior sd, of the uniform one with 16.
 
-    python benchmarks/accuracy/plan_adaptive.py [--replications 200]
+    python benchmarks/accuracy/plan_adaptive.py [--replications 60]
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import defaultdict
+from functools import cache
 
 import numpy as np
 from plan_common import balanced, outcomes, write
@@ -29,9 +31,7 @@ from pcorrect.planning import next_prompts
 from pcorrect.result import Fit
 
 EXACT = "beta_bernoulli"
-PROMPTS, PILOT, TARGET = 200, 4, 16
-UNIFORM = (8, 12, 16)
-ROUNDS = 12  # batches of one generation per prompt on average: up to 16
+PROMPTS, PILOT, LAST, TARGET = 200, 4, 14, 16
 
 
 def three_part(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -57,9 +57,13 @@ def beta(rng: np.random.Generator, n: int) -> np.ndarray:
 
 def real(rng: np.random.Generator, n: int) -> np.ndarray:
     """Proportions of 16 generations in the real run that is nearest to a score of one half."""
+    return rng.choice(proportions(), size=n)
+
+
+@cache
+def proportions() -> np.ndarray:
     runs = balanced(outcomes("epoch_otis_mock_aime"), 16)
-    p = min(runs.values(), key=lambda rows: abs(np.mean(rows) - 0.5))
-    return rng.choice(np.mean(p, axis=1), size=n)
+    return np.mean(min(runs.values(), key=lambda rows: abs(np.mean(rows) - 0.5)), axis=1)
 
 
 POPULATIONS = {
@@ -72,7 +76,7 @@ POPULATIONS = {
 
 
 def fit(s: np.ndarray, k: np.ndarray, model: str) -> Fit:
-    return run_fit(PromptCounts.from_arrays(s, k), model=model, draws=50 if model == EXACT else 500)
+    return run_fit(PromptCounts.from_arrays(s, k), model=model, draws=50 if model == EXACT else 250)
 
 
 def record(found: dict[str, list[float]], done: Fit, p: np.ndarray) -> None:
@@ -87,78 +91,73 @@ def record(found: dict[str, list[float]], done: Fit, p: np.ndarray) -> None:
     found["plain_inside"].append(interval[0] <= truth <= interval[1])
 
 
+def row(key: tuple[str, str, str, int], found: dict[str, list[float]]) -> dict[str, object]:
+    x = {name: np.array(value, dtype=float) for name, value in found.items()}
+    size = len(x["error"])
+    return {
+        **dict(zip(("population", "design", "model", "per_prompt"), key, strict=True)),
+        "replications": size,
+        "rmse": float(np.sqrt(np.mean(x["error"] ** 2))),
+        "mean_sd": float(x["sd"].mean()),
+        "bias": float(x["error"].mean()),
+        "coverage": float(x["inside"].mean()),
+        "plain_rmse": float(np.sqrt(np.mean(x["plain_error"] ** 2))),
+        "plain_bias": float(x["plain_error"].mean()),
+        "plain_bias_z": float(x["plain_error"].mean() / x["plain_error"].std() * np.sqrt(size)),
+        "plain_coverage": float(x["plain_inside"].mean()),
+    }
+
+
+def saving(rows: list[dict[str, object]], quantity: str) -> dict[str, object]:
+    """Generations per prompt at which the adaptive design matches the uniform one with 16."""
+    goal = next(r[quantity] for r in rows if r["design"] == "uniform" and r["per_prompt"] == TARGET)
+    path = sorted((r["per_prompt"], r[quantity]) for r in rows if r["design"] == "adaptive")
+    k, value = (np.array(v, dtype=float) for v in zip(*path, strict=True))
+    # errors fall like a power of k: interpolate on log scales, from monotone values
+    falling = -np.log(np.minimum.accumulate(value))
+    need = float(np.exp(np.interp(-np.log(goal), falling, np.log(k), right=np.inf)))
+    reached = "at least " if need <= k[0] else ""
+    return {
+        "population": rows[0]["population"],
+        "model": rows[0]["model"],
+        "by": quantity,
+        "uniform_k": TARGET,
+        "adaptive_k": need,
+        "saved": f"{reached}{1 - need / TARGET:.0%}" if np.isfinite(need) else "not reached",
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replications", type=int, default=200)
-    parser.add_argument("--default-model", type=int, default=30, help="replications of it")
-    args = parser.parse_args()
+    parser.add_argument("--replications", type=int, default=60)
+    replications = parser.parse_args().replications
+    models = list(dict.fromkeys([DEFAULT_MODEL, EXACT]))
     designs, savings = [], []
     for name, draw in POPULATIONS.items():
         rng = np.random.default_rng([7, sum(map(ord, name))])
-        tables: dict[tuple[str, str, int], dict[str, list[float]]] = defaultdict(
+        tables: dict[tuple[str, str, str, int], dict[str, list[float]]] = defaultdict(
             lambda: defaultdict(list)
         )
-        for r in tqdm(range(args.replications), desc=name, disable=None, leave=False):
+        for _ in tqdm(range(replications), desc=name, disable=None, leave=False):
             p = draw(rng, PROMPTS)
-            again = r < args.default_model
             every = rng.random((PROMPTS, TARGET)) < p[:, None]
-            for k in UNIFORM:
-                s, each = every[:, :k].sum(axis=1), np.full(PROMPTS, k)
-                record(tables["uniform", EXACT, k], fit(s, each, EXACT), p)
-                if again and k == TARGET:
-                    record(tables["uniform", DEFAULT_MODEL, k], fit(s, each, DEFAULT_MODEL), p)
+            s, each = every.sum(axis=1), np.full(PROMPTS, TARGET)
+            for model in models:
+                record(tables[name, "uniform", model, TARGET], fit(s, each, model), p)
             s, each = every[:, :PILOT].sum(axis=1), np.full(PROMPTS, PILOT)
             done = fit(s, each, EXACT)
-            for k in range(PILOT + 1, PILOT + ROUNDS + 1):
+            for k in range(PILOT + 1, LAST + 1):
                 more = next_prompts(done, PROMPTS).n_generations
                 s, each = s + rng.binomial(more, p), each + more
                 done = fit(s, each, EXACT)
-                if k >= 6 and k % 2 == 0:
-                    record(tables["adaptive", EXACT, k], done, p)
-                if again and k in (8, 12):
-                    record(tables["adaptive", DEFAULT_MODEL, k], fit(s, each, DEFAULT_MODEL), p)
-        for (design, model, k), found in tables.items():
-            x = {key: np.array(value, dtype=float) for key, value in found.items()}
-            plain_se = x["plain_error"].std() / np.sqrt(len(x["error"]))
-            designs.append(
-                {
-                    "population": name,
-                    "design": design,
-                    "model": model,
-                    "per_prompt": k,
-                    "replications": len(x["error"]),
-                    "rmse": float(np.sqrt(np.mean(x["error"] ** 2))),
-                    "mean_sd": float(x["sd"].mean()),
-                    "bias": float(x["error"].mean()),
-                    "coverage": float(x["inside"].mean()),
-                    "plain_rmse": float(np.sqrt(np.mean(x["plain_error"] ** 2))),
-                    "plain_bias": float(x["plain_error"].mean()),
-                    "plain_bias_z": float(x["plain_error"].mean() / max(plain_se, 1e-12)),
-                    "plain_coverage": float(x["plain_inside"].mean()),
-                }
-            )
-        mine = [d for d in designs if d["population"] == name and d["model"] == EXACT]
-        for quantity in ("rmse", "mean_sd"):
-            goal = next(
-                d[quantity] for d in mine if d["design"] == "uniform" and d["per_prompt"] == TARGET
-            )
-            path = [(d["per_prompt"], d[quantity]) for d in mine if d["design"] == "adaptive"]
-            k, value = (np.array(v, dtype=float) for v in zip(*sorted(path), strict=True))
-            # errors fall like a power of k: interpolate on log scales, from monotone values
-            need = np.exp(
-                np.interp(
-                    -np.log(goal), -np.log(np.minimum.accumulate(value)), np.log(k), right=np.inf
-                )
-            )
-            savings.append(
-                {
-                    "population": name,
-                    "by": quantity,
-                    "uniform_k": TARGET,
-                    "adaptive_k": float(need),
-                    "saved": f"{1 - need / TARGET:.0%}",
-                }
-            )
+                for model in models if k % 2 == 0 else ():
+                    again = done if model == EXACT else fit(s, each, model)
+                    record(tables[name, "adaptive", model, k], again, p)
+        rows = [row(key, found) for key, found in sorted(tables.items())]
+        designs += rows
+        for model in models:
+            mine = [r for r in rows if r["model"] == model]
+            savings += [saving(mine, quantity) for quantity in ("rmse", "mean_sd")]
         # after each population: a long run that is stopped leaves what it has
         write("plan_adaptive", designs)
         write("plan_adaptive_saving", savings)

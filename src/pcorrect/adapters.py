@@ -86,8 +86,8 @@ def _from_population(
         "mu": mu,
         "score": drawn["score"],
         "sigma": np.sqrt(variance),
-        # a population at 0 or 1 alone (within rounding) has no spread to share
-        "rho": variance / np.maximum(mu * (1 - mu), np.finfo(float).tiny),
+        # at 0 or 1 within rounding both are rounding errors, and their ratio anything
+        "rho": np.clip(variance / np.maximum(mu * (1 - mu), np.finfo(float).eps), 0.0, 1.0),
         **{name: value for name, value in drawn.items() if name != "score"},
     }
     closed = moments(counts)

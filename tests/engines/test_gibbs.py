@@ -62,7 +62,7 @@ def statistics(state: Ladder) -> dict[str, FloatArray]:
     share = n @ (state.s / (state.s + state.f)) / n.sum(axis=1)
     values = {
         "m": m,
-        "r": expit(state.logit_r[i]),
+        "r": expit(state.base[1, i]),
         "alpha": alpha,
         "mu": mu,
         "sigma": np.sqrt(np.maximum(square - mu**2, 0.0)),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pcorrect.data import PromptCounts
-from pcorrect.fitting import run_fit
+from pcorrect.fitting import DEFAULT_MODEL, run_fit
 from pcorrect.moment_estimates import moments
 from pcorrect.planning.allocation import next_prompts
 
@@ -47,6 +47,23 @@ def test_posterior_is_unbiased_and_plain_mean_is_not() -> None:
     assert found["covered"] >= 0.76  # 24 of 25 expected; fewer than 19: 2e-4
     assert abs(found["z_posterior"]) < 4
     assert found["plain"] > 0
+
+
+@pytest.mark.slow
+def test_population_that_no_beta_fits() -> None:
+    """Atoms at 1, .3 and 0, 40 replications: the default model keeps the coverage (fewer than 31
+    of 40: 1e-4), the plain Beta does not.
+    """
+    rng = np.random.default_rng(3)
+    covered = {DEFAULT_MODEL: 0, "beta_bernoulli": 0}
+    for _ in range(40):
+        p = rng.choice([1.0, 0.3, 0.0], size=200, p=[0.85, 0.1, 0.05])
+        counts, truth = adaptive(p, rng, 4, 800), p.mean()
+        for model in covered:
+            low, high = run_fit(counts, model=model, draws=250).marginals["score"].interval(0.95)
+            covered[model] += low <= truth <= high
+    assert covered[DEFAULT_MODEL] >= 31
+    assert covered["beta_bernoulli"] < covered[DEFAULT_MODEL]
 
 
 @pytest.mark.slow

@@ -147,7 +147,8 @@ def check_histogram(
 def thin(cells: Cells, rng: np.random.Generator) -> tuple[IntArray, IntArray, IntArray]:
     """Counts, numbers of generations and multiplicities, with few enough different k.
 
-    Where there are many, each prompt keeps a random subset of its generations.
+    Where there are many, each prompt keeps a random subset of its generations, and both p-values
+    belong to these.
     """
     seen = cells.n_generations > 0
     s, k, n = (x[seen] for x in (cells.n_correct, cells.n_generations, cells.n_prompts))

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, gammaln
+from scipy.special import gammaln
 
 from pcorrect.cells import Cells
 from pcorrect.engines.gibbs_pieces import (
-    LOGIT_M,
-    LOGIT_R,
-    Distinct,
+    LOGIT_BASE,
     FloatArray,
+    LogGammas,
     beta_parameters,
     log_beta_draw,
     log_stick_weights,
@@ -25,9 +24,9 @@ from pcorrect.priors import Priors
 # Acceptance rate that the step sizes are adapted to, for moves of one dimension.
 _ACCEPT = 0.35
 _TINY = 1e-300
-_CANDIDATES = 12
+_CANDIDATES = 8
 # Directions of the moves of (logit m, logit r): along the axes, and along ridges.
-_DIRECTIONS = ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, -1.0))
+_DIRECTIONS = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0]])[:, :, None]
 
 
 class Chains:
@@ -61,7 +60,8 @@ class Chains:
         self.s = cells.n_correct.astype(float)
         self.f = (cells.n_generations - cells.n_correct).astype(float)
         self.n = np.tile(cells.n_prompts, (chains, 1))
-        self.logit_m, self.logit_r = base
+        #: logit m and logit r of the Beta, (2, C), and its parameters.
+        self.base = np.stack(base)
         self.a, self.b = beta_parameters(*base)
         self.log_alpha = log_alpha
         self.log_v, self.log_1v = sticks
@@ -76,8 +76,8 @@ class Chains:
         self.adapting = 0.0
         self._alpha_bounds = np.log(np.array(priors.alpha))
         self._sums = np.stack([np.ones(len(self.s)), self.s, self.f])
-        # Log-gammas are needed at the distinct values of s, f and k only.
-        self._distinct = [Distinct(x) for x in (self.s, self.f, self.s + self.f)]
+        self._log_gammas = LogGammas(self.s, self.f, self.log_v.shape)
+        self._exponents = np.array([priors.mu, priors.spread])[:, :, None]
 
     def sweep(self) -> None:
         """Update everything once."""
@@ -88,8 +88,7 @@ class Chains:
         self._allocate(lik)
         self._swap_random_labels()
         # From here on V is integrated out, until it is drawn again.
-        self._swap_neighbours(0)
-        self._swap_neighbours(1)
+        self._swap_neighbours(int(self.rng.integers(2)))
         self._move_base()
         self._move_alpha()
         self._draw_sticks_and_atoms()
@@ -111,13 +110,8 @@ class Chains:
         Binomial coefficients are left out, and each cell is scaled by its largest value, whose log
         is left in `scale`, (C, M).
         """
-        a, b = self.a[:, None], self.b[:, None]
-        value = np.empty((len(a), len(self.s), 1 + self.log_v.shape[1]))
-        s, f, k = (
-            d.spread(gammaln(x + d.value))
-            for d, x in zip(self._distinct, (a, b, a + b), strict=True)
-        )
-        value[:, :, 0] = s + f - k - betaln(a, b)
+        value = np.empty((len(self.a), len(self.s), 1 + self.log_v.shape[1]))
+        value[:, :, 0] = self._log_gammas.of_cells(self.a, self.b)
         logs = np.stack([self.log_phi, self.log_1phi], axis=1)
         np.matmul(self._sums[1:].T, logs, out=value[:, :, 1:])
         self.scale = value.max(axis=2)
@@ -191,53 +185,26 @@ class Chains:
         Their number sets the scale of the steps, which come in all sizes.
         """
         chains = len(self.a)
-        occupied = self.taken[0] > 0
-        seen = self.taken[1], self.taken[2], self.taken[1] + self.taken[2]
-        values, times = [], []
-        for x, d in zip(seen, self._distinct, strict=True):
-            values.append(np.concatenate([x, np.tile(d.value, (chains, 1))], axis=1))
-            times.append(np.concatenate([occupied, d.sum(self.rest)], axis=1))
-        units = (np.sum(occupied, axis=1) + self.rest.sum(axis=1)).astype(float)
-        parts = values, times, units
-        current = self._base_log_density(self.logit_m, self.logit_r, parts)
-        frame = 2 * int(self.rng.integers(2))
-        for which in (frame, frame + 1):
+        units = self._log_gammas.set_counts(self.taken, self.rest)
+        current = self._base_log_density(self.base)
+        for which in range(len(_DIRECTIONS)):
             size = self.log_step[:, which] + self.rng.uniform(-0.7, 0.7, chains)
             step = np.exp(size) / np.sqrt(1.0 + units) * self.rng.standard_normal(chains)
-            along = _DIRECTIONS[which]
-            m, r = self.logit_m + along[0] * step, self.logit_r + along[1] * step
-            new = self._base_log_density(m, r, parts)
+            proposal = self.base + _DIRECTIONS[which] * step
+            new = self._base_log_density(proposal)
             self._adapt(which, new - current)
             ok = self._accept(new - current)
-            self.logit_m, self.logit_r = (
-                np.where(ok, m, self.logit_m),
-                np.where(ok, r, self.logit_r),
-            )
+            self.base = np.where(ok, proposal, self.base)
             current = np.where(ok, new, current)
-        self.a, self.b = beta_parameters(self.logit_m, self.logit_r)
+        self.a, self.b = beta_parameters(*self.base)
 
-    def _base_log_density(
-        self,
-        logit_m: FloatArray,
-        logit_r: FloatArray,
-        parts: tuple[list[FloatArray], list[FloatArray], FloatArray],
-    ) -> FloatArray:
-        """Log density of (logit m, logit r) given Beta-binomial counts.
-
-        `parts` has the values of s, f and s + f, how often each occurs, and the number of counts.
-        """
-        values, times, units = parts
-        a, b = beta_parameters(logit_m, logit_r)
-        s, f, k = (
-            (gammaln(shape[:, None] + x) * n).sum(axis=1)
-            for shape, x, n in zip((a, b, a + b), values, times, strict=True)
-        )
-        value = s + f - k - units * betaln(a, b)
-        for x, (one, two) in ((logit_m, self.priors.mu), (logit_r, self.priors.spread)):
-            # Beta(one, two) density times the Jacobian of the logit
-            value += one * x - (one + two) * np.logaddexp(0.0, x)
-        inside = (logit_m > LOGIT_M[0]) & (logit_m < LOGIT_M[1])
-        inside &= (logit_r > LOGIT_R[0]) & (logit_r < LOGIT_R[1])
+    def _base_log_density(self, base: FloatArray) -> FloatArray:
+        """Log density of (logit m, logit r), shape (2, C), given the allocations."""
+        # Beta(one, two) density times the Jacobian of the logit
+        one, two = self._exponents[:, 0], self._exponents[:, 1]
+        value = (one * base - (one + two) * np.logaddexp(0.0, base)).sum(axis=0)
+        value += self._log_gammas.of_counts(*beta_parameters(*base))
+        inside = np.all((base > LOGIT_BASE[0]) & (base < LOGIT_BASE[1]), axis=0)
         return np.where(inside, value, -np.inf)
 
     def _move_alpha(self) -> None:

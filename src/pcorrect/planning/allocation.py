@@ -124,6 +124,9 @@ def next_prompts(
     Generations that are spent by outcome leave the posterior right: given all counts, what decided
     their number says nothing more about the p_i. The mean of the proportions is biased by it, and
     so is its standard error: report the posterior of `score` after such a step, not the moments.
+    Report it under a population that can take the shape of the data, as the default model can:
+    about prompts that get no more generations the population says the rest, and a plain Beta that
+    does not fit says it wrongly (``benchmarks/accuracy/plan_adaptive.py``).
 
     Raises
     ------

@@ -35,7 +35,7 @@ _TEXT = [
 ]
 _IDS = ("prompt_id", "prompt", "id", "question_id", "doc_id")
 # Files larger than this, unpacked, are not searched for texts.
-_MOST_BYTES = 400_000_000
+_MOST_BYTES = 100_000_000
 
 
 def read_texts(path: str) -> dict[str, str]:
@@ -54,7 +54,7 @@ def read_texts(path: str) -> dict[str, str]:
         text = _decoded(Path(path))
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from error
-    except (UnicodeDecodeError, *files.DAMAGE) as error:
+    except (ValueError, *files.DAMAGE) as error:
         raise DataError(f"{path}: not a table in UTF-8 ({error})") from error
     rows = list(_table(text))
     names = list(rows[0]) if rows else []
@@ -121,7 +121,7 @@ def _decoded(path: Path) -> str:
     with files.open_bytes(path) as file:
         data = file.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
-        raise ValueError(f"{path} is too large")
+        raise ValueError(f"larger than {_MOST_BYTES / 1e6:.0f} MB")
     return data.decode("utf-8-sig")
 
 
