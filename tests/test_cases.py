@@ -69,7 +69,8 @@ def test_case_24_one_prompt(fits):
     for arguments in ((), BETA):
         (found,) = fits("cases/24/counts.csv", "--per-prompt", *arguments)
         assert found["moments"]["se_mu"] is None
-        assert 0.199 <= round(found["posterior"]["mu"]["sd"], 3) <= 0.213
+        # .1987 by default (160,000 draws), .206 with the Beta; 4 Monte Carlo standard errors
+        assert 0.187 <= found["posterior"]["mu"]["sd"] <= 0.213
         assert found["posterior"]["sigma"] is None
         assert found["prompts"][0]["p"]["sd"] < found["posterior"]["mu"]["sd"]
         assert any("not identified" in text for text in found["warnings"])

@@ -7,15 +7,17 @@ Run from the repository root::
     python benchmarks/accuracy/coverage.py --n 50 --k 4 --only "60% 1"
 
 Populations: the made and real ones of `coverage_truths.py`. Methods: `coverage_methods.py`; those
-that need a table of counts get the same data. Rows are written to ``results/coverage.csv`` as cells
-finish, and cells that are there with as many replications are not run again (``--fresh`` does).
+that need a table of counts get the same data. Replications come in blocks of 100 with seeds of
+their own; ``results/coverage.csv`` is written after each block, and a later call with a larger
+``--replications`` adds the blocks that are missing.
 
 A replication draws p_i of n prompts from the population and s_i ~ Binomial(k, p_i). ``coverage`` of
 mu: share of intervals that hold the population's mean; of score: that hold mean(p_i) of the drawn
 prompts (not at k = 1); of p: mean over prompts of holding p_i, ``p (ends)`` with intervals that
 reach to 0 where no generation is correct and to 1 where all are. ``low`` and ``high``: share of
 intervals that miss, the truth lying below or above. ``width``: mean, in mean widths of the t
-interval for mu. With R replications a coverage of .95 has standard error sqrt(.0475 / R).
+interval for mu; ``alpha``: posterior median, over data sets the median. With R replications a
+coverage of .95 has standard error sqrt(.0475 / R).
 """
 
 from __future__ import annotations
@@ -54,8 +56,9 @@ FIELDS = [
 ]
 # A point mass and an interval that ends there agree to rounding.
 _SLACK = 1e-9
-# The exact fit of the Beta is slow beside the closed forms, and its failures are seen in fewer.
-_BETA_REPLICATIONS = 100
+_BLOCK = 100
+# The exact fit of the Beta is slow beside the closed forms, and its failures are seen in one block.
+_ONCE = ("beta",)
 
 
 @functools.cache
@@ -63,32 +66,32 @@ def truths(folder: Path) -> dict[str, Truth]:
     return MADE | (real(folder) if folder.is_dir() else {})
 
 
-def run_cell(task: tuple[str, int, int, int, int, Path]) -> list[dict[str, object]]:
+def run_block(task: tuple[str, int, int, int, int, Path]) -> list[dict[str, object]]:
     """All methods on the same data sets."""
-    name, n, k, replications, seed, folder = task
+    name, n, k, block, seed, folder = task
     truth = truths(folder)[name]
     # Python's own hash differs from run to run.
-    rng = np.random.default_rng([seed, zlib.crc32(name.encode()), n, k])
-    p = np.stack([truth.draw(rng, n) for _ in range(replications)])
+    rng = np.random.default_rng([seed, block, zlib.crc32(name.encode()), n, k])
+    p = np.stack([truth.draw(rng, n) for _ in range(_BLOCK)])
     s = rng.binomial(k, p)
     counts = np.stack([np.bincount(x, minlength=k + 1) for x in s])
     results = {
-        method: fit(counts[:_BETA_REPLICATIONS] if method == "beta" else counts, k, rng)
+        method: fit(counts, k, rng)
         for method, fit in METHODS.items()
+        if block == 0 or method not in _ONCE
     }
     unit = float(np.mean(np.diff(results["t"].mu)))
     rows = []
     for method, found in results.items():
-        size = len(found.mu)
-        judged = {"mu": (found.mu, np.full(size, truth.mean))}
+        judged = {"mu": (found.mu, np.full(_BLOCK, truth.mean))}
         if k > 1:
-            judged["score"] = (found.score, p[:size].mean(axis=1))
+            judged["score"] = (found.score, p.mean(axis=1))
         if found.p is not None and k > 1:
-            of_prompt = np.take_along_axis(found.p, s[:size, :, None], axis=1)
-            low_end = np.where(s[:size] == 0, 0.0, of_prompt[:, :, 0])
-            high_end = np.where(s[:size] == k, 1.0, of_prompt[:, :, 1])
-            judged["p"] = of_prompt, p[:size]
-            judged["p (ends)"] = np.stack([low_end, high_end], axis=2), p[:size]
+            of_prompt = np.take_along_axis(found.p, s[:, :, None], axis=1)
+            low_end = np.where(s == 0, 0.0, of_prompt[:, :, 0])
+            high_end = np.where(s == k, 1.0, of_prompt[:, :, 1])
+            judged["p"] = of_prompt, p
+            judged["p (ends)"] = np.stack([low_end, high_end], axis=2), p
         for estimand, (interval, target) in judged.items():
             low = float(np.mean(target < interval[..., 0] - _SLACK))
             high = float(np.mean(target > interval[..., 1] + _SLACK))
@@ -101,7 +104,7 @@ def run_cell(task: tuple[str, int, int, int, int, Path]) -> list[dict[str, objec
                     "k": k,
                     "method": method,
                     "estimand": estimand,
-                    "replications": size,
+                    "replications": _BLOCK,
                     "coverage": f"{1 - low - high:.4f}",
                     "low": f"{low:.4f}",
                     "high": f"{high:.4f}",
@@ -110,6 +113,26 @@ def run_cell(task: tuple[str, int, int, int, int, Path]) -> list[dict[str, objec
                 }
             )
     return rows
+
+
+def merge(old: list[dict[str, object]], new: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Means over the replications of both."""
+    before = {identity(row): row for row in old}
+    for row in new:
+        one = before.setdefault(identity(row), row)
+        if one is row:
+            continue
+        sizes = [int(str(x["replications"])) for x in (one, row)]
+        for field in ("coverage", "low", "high", "width", "alpha"):
+            if row[field] != "":
+                both = [float(str(x[field])) for x in (one, row)]
+                one[field] = f"{np.average(both, weights=sizes):.4g}"
+        one["replications"] = sum(sizes)
+    return list(before.values())
+
+
+def identity(row: dict[str, object]) -> tuple[object, ...]:
+    return (*key(row), row["method"], row["estimand"])
 
 
 def read_results(path: Path) -> list[dict[str, object]]:
@@ -153,29 +176,27 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--out", type=Path, default=RESULTS / "coverage.csv")
-    parser.add_argument("--fresh", action="store_true", help="run cells again")
     options = parser.parse_args()
     names = truths(options.data)
     sizes, generations = SIZES[options.cells]
     rows = read_results(options.out)
     done = {
-        key(row)
+        key(row): int(str(row["replications"])) // _BLOCK
         for row in rows
-        if row["method"] == "dp_beta" and int(str(row["replications"])) >= options.replications
+        if row["method"] == "dp_beta"
     }
-    wanted = [
-        (name, n, k)
-        for n in options.n or sizes
+    tasks = [
+        (name, n, k, block, options.seed, options.data)
+        for block in range(-(-options.replications // _BLOCK))
         for k in options.k or generations
+        for n in options.n or sizes
         for name in names
-        if (options.only or "") in name and (options.fresh or (name, n, k) not in done)
+        if (options.only or "") in name and block >= done.get((name, n, k), 0)
     ]
-    tasks = [(*cell, options.replications, options.seed, options.data) for cell in wanted]
     with Pool(options.processes) as pool:
-        results = pool.imap(run_cell, tasks) if options.processes > 1 else map(run_cell, tasks)
-        for cell in tqdm(wanted, disable=None, unit="cell"):
-            new = next(results)
-            rows = [row for row in read_results(options.out) if key(row) != cell] + new
+        results = pool.imap(run_block, tasks) if options.processes > 1 else map(run_block, tasks)
+        for new in tqdm(results, total=len(tasks), disable=None, unit="block"):
+            rows = merge(rows, new)
             write_results(options.out, sorted(rows, key=key))
     show(rows)
 

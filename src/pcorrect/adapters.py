@@ -31,7 +31,7 @@ def fit_gibbs(
     rng = np.random.default_rng([seed, 0])
     result = gibbs.sample(cells, priors, rng, chains=chains, draws=draws)
     # alpha moves slowly and matters little: the chains are judged by what is reported of p
-    names = ("mu", "score", "sigma")
+    names = [x for x in ("mu", "score", "sigma") if x not in not_identified(counts)]
     diagnostics = {
         "r_hat": max(result.r_hat[name] for name in names),
         "ess": min(result.ess[name] for name in names),

@@ -27,7 +27,7 @@ def fit(
     priors: Priors | None = None,
     seed: int = 0,
     chains: int = 4,
-    draws: int = 1000,
+    draws: int | None = None,
     p_draws: bool | None = None,
     posterior_predictive: bool = False,
     log_likelihood: bool = False,
@@ -50,8 +50,9 @@ def fit(
         Default: flat in mu, and in sigma given mu.
     seed : int
         All randomness comes from it: the same seed gives the same result.
-    chains, draws : int
-        Size of the sample of posterior draws.
+    chains : int
+    draws : int, optional
+        Posterior draws per chain; default: 1000 for NUTS, 500 for the other engines.
     p_draws : bool, optional
         Store the draws of every p_i; default: where they take less than 256 MB.
     posterior_predictive, log_likelihood : bool

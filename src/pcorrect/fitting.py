@@ -54,7 +54,7 @@ def run_fit(
     priors: Priors | None = None,
     seed: int = 0,
     chains: int = 4,
-    draws: int = 1000,
+    draws: int | None = None,
     progress: bool = False,
 ) -> Fit:
     """Fit one llm on one benchmark.
@@ -69,8 +69,9 @@ def run_fit(
     priors : Priors, optional
     seed : int
         All randomness comes from it.
-    chains, draws : int
-        Size of the sample of posterior draws.
+    chains : int
+    draws : int, optional
+        Posterior draws per chain; default: 1000 for NUTS, 500 for the other engines.
     progress : bool
         Show a progress bar (NUTS).
 
@@ -81,6 +82,8 @@ def run_fit(
     """
     engine = choose_engine(model, engine)
     priors = priors or Priors()
+    if draws is None:
+        draws = 1000 if engine == "nuts" else 500
     for name, value in (("chains", chains), ("draws", draws)):
         if value < 1:
             raise PcorrectError(f"{name} must be at least 1, got {value}")

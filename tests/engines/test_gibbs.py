@@ -185,13 +185,29 @@ def test_reproducible(spiky):
 def test_chains_agree_and_mu_follows_the_data(spiky):
     cells = Cells.from_counts(spiky.n_correct, spiky.n_generations)
     result = gibbs.sample(cells, Priors(), np.random.default_rng(0))
-    assert result.alpha.shape == result.score.shape == (4, 1000)
-    assert len(result.population) == 4000
+    assert result.alpha.shape == result.score.shape == (4, 500)
+    assert len(result.population) == 2000
     assert result.ess["mu"] > 400
     assert max(result.r_hat["mu"], result.r_hat["score"]) < 1.01
     # where the Beta is wrong the estimate stays at the mean of the data (the Beta says .569)
     assert result.population.mean().mean() == pytest.approx(0.5941, abs=0.006)
     assert np.median(result.alpha) < 5
+
+
+def test_chains_that_disagree_are_run_on(monkeypatch):
+    # A limit that nothing meets: eight times as many sweeps for the same number of draws.
+    cells = Cells.from_counts(np.array([3]), np.array([5]))
+    short = gibbs.sample(cells, Priors(), np.random.default_rng(4))
+    monkeypatch.setattr(gibbs, "_R_HAT", 0.5)
+    long = gibbs.sample(cells, Priors(), np.random.default_rng(4))
+    assert long.score.shape == short.score.shape
+    assert long.ess["mu"] > 1.4 * short.ess["mu"]
+    # what is thinned stays together: alpha, the score and the population of one draw
+    mu = long.population.mean().reshape(long.score.shape)
+    assert np.corrcoef(mu.ravel(), long.score.ravel())[0, 1] > 0.3
+    # 4 Monte Carlo standard errors about the mean and sd of 160,000 draws
+    assert mu.mean() == pytest.approx(0.5528, abs=4 * 0.199 / np.sqrt(long.ess["mu"]))
+    assert mu.std() == pytest.approx(0.1987, abs=4 * 0.199 / np.sqrt(2 * long.ess["mu"]))
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="sigma / sqrt(mu (1 - mu)) ~ Beta(A, B); default 1,1",
     )
     group.add_argument("--seed", type=int, default=0, help="all randomness comes from it (0)")
-    group.add_argument("--draws", type=common.positive_int, default=1000, help="per chain (1000)")
+    group.add_argument("--draws", type=common.positive_int, help="per chain (500; 1000 by NUTS)")
     out = parser.add_argument_group("output")
     out.add_argument("--ci-prob", type=common.probability, default=0.95, help="0.95")
     out.add_argument("--ci-kind", choices=("eti", "hdi"), default="eti", help="interval (eti)")
