@@ -16,7 +16,7 @@ SOURCE = Path(pcorrect.__file__).parent
 LAYERS = [
     ["errors"],
     ["data", "priors", "duck"],
-    ["parts", "observations", "generations", "counting"],
+    ["parts", "observations", "generations", "copies", "counting"],
     ["readers"],
     ["cells", "marginal", "convergence", "moment_estimates", "simulation"],
     ["populations"],

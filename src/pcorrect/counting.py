@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pcorrect import duck
+from pcorrect.copies import count_once, find_copies
 from pcorrect.data import Counts, IntArray, RowReport
 from pcorrect.errors import DataError
 from pcorrect.generations import Generations
@@ -58,6 +59,7 @@ def count(generations: Generations) -> list[Counts]:
         "JOIN prompts USING (benchmark, prompt) JOIN llms USING (benchmark, llm) "
         "WHERE listed GROUP BY ALL ORDER BY benchmark"
     ).fetchnumpy()
+    copied = find_copies(generations, cells)
     names = np.asarray(found["benchmark"], object)
     edges = [0, *(np.flatnonzero(names[1:] != names[:-1]) + 1), len(names)]
     ranges = {names[i]: slice(i, j) for i, j in pairwise(edges) if i < j}
@@ -71,18 +73,17 @@ def count(generations: Generations) -> list[Counts]:
         listed = np.zeros(shape, np.bool_)
         k[where], s[where], listed[where] = found["k"][rows], found["s"][rows], True
         group = [name or "" for name in groups.get(benchmark, [])]
-        out.append(
-            Counts(
-                benchmark=benchmark,
-                llm=_objects(llms[benchmark]),
-                prompt=_objects(prompts.get(benchmark, [])),
-                n_correct=s,
-                n_generations=k,
-                listed=listed,
-                rows=tuple(reports[benchmark, llm] for llm in llms[benchmark]),
-                group=_objects(group) if any(group) else None,
-            )
+        every = Counts(
+            benchmark=benchmark,
+            llm=_objects(llms[benchmark]),
+            prompt=_objects(prompts.get(benchmark, [])),
+            n_correct=s,
+            n_generations=k,
+            listed=listed,
+            rows=tuple(reports[benchmark, llm] for llm in llms[benchmark]),
+            group=_objects(group) if any(group) else None,
         )
+        out.append(count_once(every, copied))
     return out
 
 

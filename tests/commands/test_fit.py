@@ -56,6 +56,21 @@ def test_json_contract(table, capsys):
     assert set(prompt["p"]) == {"mean", "sd", "lower", "upper"}
 
 
+def test_checks_are_printed_and_in_the_json(tmp_path, capsys):
+    path = tmp_path / "failed.csv"
+    rows = [f"m,{i},{j},{int(j != 2)}" for i in range(40) for j in range(5)]
+    path.write_text("llm,prompt,generation,correct\n" + "\n".join(rows) + "\n")
+    found = numbers(capsys, "fit", str(path), "--json", "--sensitivity", *BETA)
+    assert found["runs"]["status"] == "differ"
+    assert found["stopping"]["status"] == "equal k"
+    assert found["runs"]["verdict"] in found["warnings"]
+    assert {"mu", "sigma"} <= set(found["sensitivity"]["prior"])
+    assert main(["fit", str(path), "--sensitivity", *BETA]) == 0
+    text = capsys.readouterr().out
+    assert "warning: The runs differ" in text
+    assert "priors: The priors" in " ".join(text.split())
+
+
 def test_json_has_null_where_nothing_is_defined(tmp_path, capsys):
     path = tmp_path / "once.csv"
     path.write_text("prompt,correct\n" + "".join(f"q{i},{i % 2}\n" for i in range(10)))

@@ -6,12 +6,14 @@ import argparse
 import sys
 from typing import Any
 
-from pcorrect.adequacy.beta_shape import Adequacy, assess_beta
+from pcorrect.adequacy.checks import Checks, check_fit
+from pcorrect.adequacy.sensitivity import prior_sensitivity
 from pcorrect.commands import common
 from pcorrect.commands.fit_text import block, prompt_lines, table
 from pcorrect.errors import PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL, Fit, run_fit
 from pcorrect.priors import Priors
+from pcorrect.readers import counts
 
 # More results than this are printed as a table with one row each.
 _BLOCKS = 3
@@ -36,6 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--seed", type=int, default=0, help="all randomness comes from it (0)")
     group.add_argument("--draws", type=common.positive_int, help="per chain (500; 1000 by NUTS)")
+    group.add_argument(
+        "--sensitivity",
+        action="store_true",
+        help="also how much the priors matter (power scaling)",
+    )
     out = parser.add_argument_group("output")
     out.add_argument("--ci-prob", type=common.probability, default=0.95, help="0.95")
     out.add_argument("--ci-kind", choices=("eti", "hdi"), default="eti", help="interval (eti)")
@@ -49,7 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Fit every llm on every benchmark of the input."""
     priors = Priors(**{n: v for n in ("mu", "spread") if (v := getattr(args, f"prior_{n}"))})
-    selected = common.each_llm(common.read_counts(args))
+    generations = common.read_generations(args)
+    selected = common.each_llm(counts(generations))
     if args.output and len(selected) > 1:
         names = sorted({counts.llm for counts in selected})
         benchmarks = sorted({counts.benchmark for counts in selected})
@@ -58,36 +66,37 @@ def run(args: argparse.Namespace) -> int:
             f"{names} and --benchmark {benchmarks}"
         )
     bar = not args.quiet and sys.stderr.isatty()
-    fits = []
-    for counts in _progress(selected, show=bar and len(selected) > 20):
-        fits.append(
-            run_fit(
-                counts,
-                model=args.model,
-                engine=args.engine,
-                priors=priors,
-                seed=args.seed,
-                draws=args.draws,
-                progress=bar and len(selected) == 1,
-            )
+    fits, checks = [], []
+    for one in _progress(selected, show=bar and len(selected) > _BLOCKS):
+        fit = run_fit(
+            one,
+            model=args.model,
+            engine=args.engine,
+            priors=priors,
+            seed=args.seed,
+            draws=args.draws,
+            progress=bar and len(selected) == 1,
         )
+        fits.append(fit)
+        checks.append(check_fit(fit, generations))
     if args.output:
         from pcorrect.posterior import to_datatree
         from pcorrect.storage import save
 
         save(to_datatree(fits[0]), args.output)
-    show(fits, args)
+    show(fits, checks, args)
     return 0
 
 
-def show(fits: list[Fit], args: argparse.Namespace) -> None:
+def show(fits: list[Fit], checks: list[Checks], args: argparse.Namespace) -> None:
     """Print fits as JSON, blocks or a table."""
-    shapes = [beta_shape(fit) for fit in fits]
+    # a saved result is shown by the same function, and without this option
+    asked = getattr(args, "sensitivity", False)
     if args.json:
         results = [
-            result_json(f, args.ci_prob, args.ci_kind, args.per_prompt)
-            | {"adequacy": None if shape is None else shape_json(shape)}
-            for f, shape in zip(fits, shapes, strict=True)
+            result_json(fit, found, args.ci_prob, args.ci_kind, args.per_prompt)
+            | (_sensitivity_json(fit) if asked else {})
+            for fit, found in zip(fits, checks, strict=True)
         ]
         common.say(common.to_json({"results": results}))
         return
@@ -95,15 +104,19 @@ def show(fits: list[Fit], args: argparse.Namespace) -> None:
         for i, fit in enumerate(fits):
             if i:
                 common.say()
-            for line in block(fit, args.ci_prob, args.ci_kind, shapes[i]):
+            found = prior_sensitivity(fit) if asked else None
+            for line in block(fit, checks[i], args.ci_prob, args.ci_kind, found):
                 common.say(line)
             if args.per_prompt:
                 common.say()
                 for line in prompt_lines(fit, args.ci_prob, args.ci_kind):
                     common.say(line)
     else:
-        for line in table(fits, args.ci_prob, args.ci_kind, shapes):
+        for line in table(fits, checks, args.ci_prob, args.ci_kind):
             common.say(line)
+        for fit in fits if asked else ():
+            verdict = prior_sensitivity(fit).verdict
+            common.say(f"priors: {fit.counts.llm} on {fit.counts.benchmark}: {verdict}")
         if args.per_prompt:
             for fit in fits:
                 common.say(f"\n{fit.counts.llm} on {fit.counts.benchmark}")
@@ -113,38 +126,33 @@ def show(fits: list[Fit], args: argparse.Namespace) -> None:
         common.say(f"\nsaved: {args.output}   (pcorrect summary {args.output})")
 
 
-def beta_shape(fit: Fit) -> Adequacy | None:
-    """How well a Beta describes the data; None for a program of the user's own."""
-    if fit.model.endswith(".py"):
-        return None
-    robust = fit.model == "dp_beta"
-    return assess_beta(
-        fit.counts,
-        robust=fit.population if robust else None,
-        alpha=fit.draws["alpha"] if robust else None,
-        priors=fit.priors,
-        grid=fit.grid,
-        seed=fit.seed,
-    )
+# Of each check, what goes into the JSON contract.
+_ADEQUACY = (
+    "status",
+    "verdict",
+    "p_value",
+    "p_histogram",
+    "p_shift",
+    "shift",
+    "shift_se",
+    "elpd_diff",
+    "elpd_diff_se",
+    "alpha",
+    "alpha_lower",
+    "alpha_upper",
+)
+_RUNS = ("status", "verdict", "p_value", "gap", "gap_expected", "gap_limit")
+_STOPPING = ("status", "verdict", "p_value")
 
 
-def shape_json(shape: Adequacy) -> dict[str, Any]:
-    """The entry ``adequacy`` of the JSON contract."""
-    names = (
-        "status",
-        "verdict",
-        "p_value",
-        "p_histogram",
-        "p_shift",
-        "shift",
-        "shift_se",
-        "elpd_diff",
-        "elpd_diff_se",
-        "alpha",
-        "alpha_lower",
-        "alpha_upper",
-    )
-    return {name: getattr(shape, name) for name in names}
+def _entries(check: object | None, names: tuple[str, ...]) -> dict[str, Any] | None:
+    return None if check is None else {name: getattr(check, name) for name in names}
+
+
+def _sensitivity_json(fit: Fit) -> dict[str, Any]:
+    found = prior_sensitivity(fit)
+    names = ("prior", "likelihood", "diagnosis", "verdict")
+    return {"sensitivity": {name: getattr(found, name) for name in names}}
 
 
 def _progress(items: list[Any], *, show: bool) -> Any:
@@ -163,9 +171,11 @@ def _pair(text: str) -> tuple[float, float]:
     return a, b
 
 
-def result_json(fit: Fit, ci_prob: float, ci_kind: Any, per_prompt: bool = False) -> dict[str, Any]:
+def result_json(
+    fit: Fit, checks: Checks, ci_prob: float, ci_kind: Any, per_prompt: bool = False
+) -> dict[str, Any]:
     """One entry of ``results`` of the JSON contract; what is undefined is None."""
-    counts, closed = fit.counts, fit.moments
+    data, closed = fit.counts, fit.moments
     posterior: dict[str, Any] = {}
     for name, marginal in fit.marginals.items():
         if name in fit.not_identified:
@@ -174,11 +184,11 @@ def result_json(fit: Fit, ci_prob: float, ci_kind: Any, per_prompt: bool = False
         low, high = marginal.interval(ci_prob, ci_kind)
         posterior[name] = {"mean": marginal.mean, "sd": marginal.sd, "lower": low, "upper": high}
     result: dict[str, Any] = {
-        "llm": counts.llm,
-        "benchmark": counts.benchmark,
-        "n_prompts": len(counts.prompt),
-        "k_min": counts.n_generations.min(),
-        "k_max": counts.n_generations.max(),
+        "llm": data.llm,
+        "benchmark": data.benchmark,
+        "n_prompts": len(data.prompt),
+        "k_min": data.n_generations.min(),
+        "k_max": data.n_generations.max(),
         "model": fit.model,
         "engine": fit.engine,
         "seed": fit.seed,
@@ -191,20 +201,23 @@ def result_json(fit: Fit, ci_prob: float, ci_kind: Any, per_prompt: bool = False
         "posterior": posterior,
         "diagnostics": dict(fit.diagnostics),
         "rows": {
-            "read": counts.rows.read,
-            "used": counts.rows.used,
-            "left_out": dict(counts.rows.left_out),
-            "notes": list(counts.rows.notes),
+            "read": data.rows.read,
+            "used": data.rows.used,
+            "left_out": dict(data.rows.left_out),
+            "notes": list(data.rows.notes),
         },
-        "warnings": [*closed.notes, *fit.warnings],
+        "adequacy": _entries(checks.shape, _ADEQUACY),
+        "runs": _entries(checks.runs, _RUNS),
+        "stopping": _entries(checks.stopping, _STOPPING),
+        "warnings": [*closed.notes, *fit.warnings, *checks.warnings],
     }
     if per_prompt:
         table = fit.prompts.table(ci_prob, ci_kind)
         result["prompts"] = [
             {
                 "prompt": str(prompt),
-                "n_correct": counts.n_correct[i],
-                "n_generations": counts.n_generations[i],
+                "n_correct": data.n_correct[i],
+                "n_generations": data.n_generations[i],
                 "p": {
                     "mean": table.mean[i],
                     "sd": table.sd[i],
@@ -212,6 +225,6 @@ def result_json(fit: Fit, ci_prob: float, ci_kind: Any, per_prompt: bool = False
                     "upper": table.upper[i],
                 },
             }
-            for i, prompt in enumerate(counts.prompt)
+            for i, prompt in enumerate(data.prompt)
         ]
     return result

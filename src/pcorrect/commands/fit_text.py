@@ -5,12 +5,15 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from pcorrect.adequacy.beta_shape import Adequacy
+from pcorrect.adequacy.checks import Checks
+from pcorrect.adequacy.sensitivity import Sensitivity
 from pcorrect.commands import common
 from pcorrect.fitting import PARAMETERS, Fit
 
 
-def block(fit: Fit, ci_prob: float, ci_kind: Any, shape: Adequacy | None) -> list[str]:
+def block(
+    fit: Fit, checks: Checks, ci_prob: float, ci_kind: Any, sensitivity: Sensitivity | None = None
+) -> list[str]:
     """The lines that describe one fit."""
     counts, closed = fit.counts, fit.moments
     k = counts.n_generations
@@ -30,14 +33,20 @@ def block(fit: Fit, ci_prob: float, ci_kind: Any, shape: Adequacy | None) -> lis
             f"  {name:<6}{common.share(marginal.mean):>9}  {f'{low} to {high}':<22}  {about}"
         )
     lines += ["", *_moment_lines(fit)]
-    if shape is not None:
-        lines.append(f"  Beta shape: {shape.verdict}")
+    if checks.shape is not None:
+        lines.append(f"  Beta shape: {checks.shape.verdict}")
+    if checks.runs is not None and checks.runs.status in ("doubtful", "no sign"):
+        lines.append(f"  runs: {checks.runs.verdict}")
+    if checks.stopping.status in ("doubtful", "no sign"):
+        lines.append(f"  unequal k: {checks.stopping.verdict}")
+    if sensitivity is not None:
+        lines.append(f"  priors: {sensitivity.verdict}")
     lines.append(f"  {_engine_line(fit)}")
     rows = counts.rows
     out = "".join(f", {n} left out: {why}" for why, n in rows.left_out.items())
     lines.append(f"  generations: {rows.read} read, {rows.used} used{out}")
     lines += [f"  note: {note}" for note in rows.notes]
-    lines += [f"  warning: {text}" for text in (*closed.notes, *fit.warnings)]
+    lines += [f"  warning: {text}" for text in (*closed.notes, *fit.warnings, *checks.warnings)]
     return [part for line in lines for part in _wrapped(line)]
 
 
@@ -77,9 +86,7 @@ def _engine_line(fit: Fit) -> str:
     return f"model {fit.model} by the {fit.engine} engine ({quality}), seed {fit.seed}"
 
 
-def table(
-    fits: list[Fit], ci_prob: float, ci_kind: Any, shapes: list[Adequacy | None]
-) -> list[str]:
+def table(fits: list[Fit], checks: list[Checks], ci_prob: float, ci_kind: Any) -> list[str]:
     """One row per fit, for many llms or benchmarks."""
     level = f"{100 * ci_prob:g}% {ci_kind}"
     head = [
@@ -97,7 +104,7 @@ def table(
         "Beta shape",
     ]
     rows = [head]
-    for fit, shape in zip(fits, shapes, strict=True):
+    for fit, found in zip(fits, checks, strict=True):
         counts, closed = fit.counts, fit.moments
         k = counts.n_generations
         row = [counts.llm, counts.benchmark, str(len(k))]
@@ -108,7 +115,7 @@ def table(
         identified = "sigma" not in fit.not_identified
         row.append(common.share(fit.marginals["sigma"].mean) if identified else "-")
         row += [common.share(closed.mu), common.share(closed.se_mu)]
-        row.append("-" if shape is None else shape.status)
+        row.append("-" if found.shape is None else found.shape.status)
         rows.append(row)
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
     lines = [
@@ -131,9 +138,13 @@ def table(
     lines += [
         f"note: {note}" for note in dict.fromkeys(n for f in fits for n in f.counts.rows.notes)
     ]
-    for fit in fits:
-        for text in (*fit.moments.notes, *fit.warnings):
-            lines.append(f"warning: {fit.counts.llm} on {fit.counts.benchmark}: {text}")
+    who: dict[str, list[str]] = {}
+    for fit, found in zip(fits, checks, strict=True):
+        for text in (*fit.moments.notes, *fit.warnings, *found.warnings):
+            who.setdefault(text, []).append(f"{fit.counts.llm} on {fit.counts.benchmark}")
+    for text, names in who.items():
+        more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+        lines.append(f"warning: {', '.join(names[:2])}{more}: {text}")
     return lines
 
 

@@ -20,8 +20,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print what the result holds."""
+    from pcorrect.adequacy.checks import check_fit
     from pcorrect.posterior import from_datatree
     from pcorrect.storage import load
 
-    show([from_datatree(load(args.file))], args)
+    fit = from_datatree(load(args.file))
+    show([fit], [check_fit(fit)], args)
     return 0

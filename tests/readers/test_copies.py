@@ -1,0 +1,78 @@
+"""Copies of one response are noticed, and counted once."""
+
+import pandas as pd
+import pytest
+
+from pcorrect.copies import LEFT_OUT
+from pcorrect.readers import counts
+
+
+def table(texts, correct=None):
+    """Long rows of one llm; prompts named in `correct` (default: the first) are right."""
+    right = set(texts if correct is None else correct)
+    rows = [
+        {"llm": "m", "prompt": name, "generation": j, "correct": int(name in right), "answer": text}
+        for name, values in texts.items()
+        for j, text in enumerate(values)
+    ]
+    return pd.DataFrame(rows)
+
+
+RESPONSE = "After some thought the answer is "
+
+
+def test_copied_responses_count_once():
+    texts = {name: [RESPONSE + name] * 3 for name in "abc"} | {"d": [RESPONSE + "d"]}
+    (found,) = counts(table(texts, correct="ab"))
+    one = found.select("m")
+    assert list(one.n_generations) == [1, 1, 1, 1]
+    assert list(one.n_correct) == [1, 1, 0, 0]
+    assert one.rows.read == 10
+    assert one.rows.used == 4
+    assert one.rows.left_out == {LEFT_OUT: 6}
+    assert any("cache" in note for note in one.rows.notes)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        # one byte differs
+        {"a": [RESPONSE + "a"] * 2, "b": [RESPONSE + "b", RESPONSE + "b "]},
+        # the same text for every prompt says nothing about a cache
+        {"a": [RESPONSE] * 2, "b": [RESPONSE] * 2},
+        {"a": [RESPONSE + "a", None], "b": [RESPONSE + "b", None]},
+        {"a": [None, None], "b": [None, None]},
+        # right answers agree by themselves
+        {str(i): [str(i)] * 8 for i in range(45)},
+    ],
+)
+def test_others_are_kept(texts):
+    (found,) = counts(table(texts))
+    one = found.select("m")
+    assert list(one.n_generations) == [len(values) for values in texts.values()]
+    assert not one.rows.left_out
+
+
+def test_short_answers_need_wrong_ones():
+    texts = {str(i): [str(i)] * 8 for i in range(45)}
+    for wrong, k in ((4, 8), (5, 1)):
+        (found,) = counts(table(texts, correct=[str(i) for i in range(wrong, 45)]))
+        assert set(found.select("m").n_generations) == {k}
+
+
+def test_each_llm_by_itself():
+    same = table({name: [RESPONSE + name] * 2 for name in "abc"})
+    varied = table({name: [RESPONSE + name, name] for name in "abc"}).assign(llm="other")
+    (found,) = counts(pd.concat([same, varied]))
+    assert set(found.select("m").n_generations) == {1}
+    assert set(found.select("other").n_generations) == {2}
+
+
+def test_real_runs(shared):
+    columns = {"answer": "resp_hash"}
+    path = shared / "data" / "llm_stability_balanced.csv.gz"
+    found = counts(path, llm="gpt-35_OAI-0.0-navigate-few", columns=columns)
+    assert set(found[0].n_generations.ravel()) == {1}
+    # four runs near 1.0 give every answer k times, as they may
+    for benchmark in counts(shared / "data" / "epoch_otis_mock_aime.csv.gz"):
+        assert not any(LEFT_OUT in report.left_out for report in benchmark.rows)
