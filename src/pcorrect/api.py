@@ -132,6 +132,24 @@ def all_counts(data: Any, **reading: Any) -> list[Counts]:
     return counts(data, **reading)
 
 
+def one_benchmark(data: Any, benchmark: str | None, **reading: Any) -> Counts:
+    """The counts of one benchmark from anything that `pcorrect.fit` takes.
+
+    Raises
+    ------
+    ChoiceError
+        The data hold several benchmarks and none is chosen, or not the chosen one.
+    """
+    tables = all_counts(data, **reading)
+    names = [table.benchmark for table in tables]
+    if benchmark is not None:
+        tables = [table for table in tables if table.benchmark == benchmark]
+    if len(tables) != 1:
+        what = "several benchmarks" if benchmark is None else f"no benchmark {benchmark!r}"
+        raise ChoiceError(f"{what} in the data: choose one by benchmark=, of {names}", names)
+    return tables[0]
+
+
 def select(
     data: Any, *, llm: str | None = None, benchmark: str | None = None, **reading: Any
 ) -> PromptCounts:
@@ -148,14 +166,7 @@ def select(
         isinstance(data, list) and not all(isinstance(item, Counts) for item in data)
     ):
         reading |= {"llm": llm, "benchmark": benchmark}
-    tables = all_counts(data, **reading)
-    names = [table.benchmark for table in tables]
-    if benchmark is not None:
-        tables = [table for table in tables if table.benchmark == benchmark]
-    if len(tables) != 1:
-        what = "several benchmarks" if benchmark is None else f"no benchmark {benchmark!r}"
-        raise ChoiceError(f"{what} in the data: choose one by benchmark=, of {names}", names)
-    return tables[0].select(llm)
+    return one_benchmark(data, benchmark, **reading).select(llm)
 
 
 def prior_predictive(

@@ -7,16 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from pcorrect.api import one_benchmark
 from pcorrect.comparison.estimates import Estimate, check_rope, equivalence
 from pcorrect.comparison.joint import couple
 from pcorrect.comparison.paired_result import PairedDifference
-from pcorrect.comparison.pairing import (
-    Pair,
-    make_pair,
-    one_benchmark,
-    require_groups,
-    two_llms,
-)
+from pcorrect.comparison.pairing import Pair, make_pair, require_groups, two_llms
 from pcorrect.comparison.weights import Units, mean_draws
 from pcorrect.errors import PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL, Fit, run_fit

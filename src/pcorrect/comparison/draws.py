@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pcorrect.comparison.pairing import one_benchmark
+from pcorrect.api import one_benchmark
 from pcorrect.data import Counts, PromptCounts
 from pcorrect.errors import ChoiceError
 from pcorrect.fitting import Fit

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pcorrect.api import one_benchmark
 from pcorrect.comparison.draws import prompt_draws
 from pcorrect.comparison.estimates import Estimate, probability_above
-from pcorrect.comparison.pairing import Pair, make_pair, one_benchmark
+from pcorrect.comparison.pairing import Pair, make_pair
 from pcorrect.comparison.weights import Units, mean_draws
 from pcorrect.errors import DataError
 from pcorrect.fitting import DEFAULT_MODEL, run_fit

@@ -3,32 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pcorrect.api import all_counts
 from pcorrect.data import Counts, IntArray, PromptCounts
 from pcorrect.errors import ChoiceError, DataError
-
-
-def one_benchmark(data: Any, benchmark: str | None, **reading: Any) -> Counts:
-    """The counts of one benchmark from anything that `pcorrect.fit` takes.
-
-    Raises
-    ------
-    ChoiceError
-        The data hold several benchmarks and none is chosen, or not the chosen one.
-    """
-    tables = all_counts(data, **reading)
-    names = [table.benchmark for table in tables]
-    if benchmark is not None:
-        tables = [table for table in tables if table.benchmark == benchmark]
-    if len(tables) != 1:
-        what = "several benchmarks" if benchmark is None else f"no benchmark {benchmark!r}"
-        raise ChoiceError(f"{what} in the data: choose one by benchmark=, of {names}", names)
-    return tables[0]
 
 
 def row_of(counts: Counts, llm: str) -> int:

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pcorrect.api import one_benchmark
 from pcorrect.comparison.difference import fit_both
 from pcorrect.comparison.joint import Coupling, couple
 from pcorrect.comparison.paired_result import PairedDifference
-from pcorrect.comparison.pairing import make_pair, one_benchmark, two_llms
+from pcorrect.comparison.pairing import make_pair, two_llms
 from pcorrect.data import IntArray
 from pcorrect.errors import PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL, Fit
