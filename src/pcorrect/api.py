@@ -140,6 +140,8 @@ def one_benchmark(data: Any, benchmark: str | None, **reading: Any) -> Counts:
     ChoiceError
         The data hold several benchmarks and none is chosen, or not the chosen one.
     """
+    if benchmark is not None and _is_unread(data):
+        reading["benchmark"] = benchmark
     tables = all_counts(data, **reading)
     names = [table.benchmark for table in tables]
     if benchmark is not None:
@@ -162,11 +164,15 @@ def select(
     """
     if isinstance(data, PromptCounts):
         return data
-    if not isinstance(data, Counts | Generations | list) or (
-        isinstance(data, list) and not all(isinstance(item, Counts) for item in data)
-    ):
-        reading |= {"llm": llm, "benchmark": benchmark}
+    if llm is not None and _is_unread(data):
+        reading["llm"] = llm
     return one_benchmark(data, benchmark, **reading).select(llm)
+
+
+def _is_unread(data: Any) -> bool:
+    """Whether the data are still to be read, so that names narrow down the reading."""
+    items = data if isinstance(data, list) else [data]
+    return not any(isinstance(item, Counts | Generations) for item in items)
 
 
 def prior_predictive(
