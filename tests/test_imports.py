@@ -15,7 +15,7 @@ SOURCE = Path(pcorrect.__file__).parent
 # Layers from the data to the user: a module may import from its own layer or from earlier ones.
 LAYERS = [
     ["errors"],
-    ["data", "priors", "duck"],
+    ["data", "priors", "duck", "files"],
     ["parts", "observations", "generations", "copies", "counting"],
     ["readers"],
     ["cells", "marginal", "convergence", "moment_estimates", "simulation"],

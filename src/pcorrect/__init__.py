@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -103,6 +104,9 @@ __version__ = importlib.metadata.version("pcorrect")
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'pcorrect' has no attribute {name!r}")
+    if "IPython" in sys.modules:
+        # results are shown by their summary from the first name that is used
+        importlib.import_module("pcorrect.report.notebook").register()
     return getattr(importlib.import_module(f"pcorrect.{_HOME[name]}"), name)
 
 

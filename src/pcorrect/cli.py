@@ -18,6 +18,7 @@ _COMMANDS = {
     "rank": "many llms: ranks, P(best), and which cannot be told apart",
     "plan": "how many generations are enough, and where to spend the next ones",
     "map": "data map and flags of prompts whose key may be wrong",
+    "report": "one HTML page with all of it",
     "simulate": "make results whose truth is known",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import tempfile
@@ -23,7 +24,9 @@ def connect() -> duckdb.DuckDBPyConnection:
     spill = os.path.join(tempfile.gettempdir(), f"pcorrect-{os.getpid()}")
     options: dict[str, str] = {"autoinstall_known_extensions": "false", "temp_directory": spill}
     con = duckdb.connect(config=dict(options))
-    con.execute("SET enable_progress_bar = false")
+    # In a notebook without ipywidgets there is no progress bar, and DuckDB refuses to set it.
+    with contextlib.suppress(duckdb.InvalidInputException):
+        con.execute("SET enable_progress_bar = false")
     return con
 
 

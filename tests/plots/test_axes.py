@@ -82,6 +82,8 @@ def test_words():
     assert words.listed(["a"]) == "a"
     assert words.listed(["a", "b", "c"]) == "a, b and c"
     assert words.listed(list("abcdef"), 2) == "a, b and 4 more"
+    assert words.shortened("abcdefghij", 10) == "abcdefghij"
+    assert words.shortened("abcdefghijk", 6) == "ab…ijk"
     assert words.level(0.9, "hdi") == "90 % highest-density interval"
     assert words.number(12345.0) == "12,345"
     assert in_percent(-0.05) == "−5"

@@ -9,10 +9,9 @@ import pytest
 import pcorrect.plots as plots
 from pcorrect.adequacy.runs import check_runs
 from pcorrect.comparison import paired_difference, rank
-from pcorrect.data import Counts, RowReport
 from pcorrect.errors import PcorrectError
 from pcorrect.planning import budget, precision_curve
-from tests.plots.conftest import CASES, fit_of
+from tests.support.fits import CASES, fit_of, many_counts
 
 OF_FIT = [
     plots.plot_posterior,
@@ -47,17 +46,7 @@ def close():
 def counts(llms, n=20, k=4, *, outcome=None):
     rng = np.random.default_rng(2)
     s = rng.binomial(k, rng.beta(2, 1, (llms, n)))
-    if outcome is not None:
-        s = np.full((llms, n), k * outcome)
-    return Counts(
-        "quiz",
-        np.array([f"an llm with a long name, number {i}" for i in range(llms)], object),
-        np.array([f"q{i}" for i in range(n)], object),
-        s,
-        np.full((llms, n), k),
-        np.ones((llms, n), bool),
-        tuple(RowReport(n * k, n * k) for _ in range(llms)),
-    )
+    return many_counts(s if outcome is None else np.full((llms, n), k * outcome), k)
 
 
 def drawn(collection):
@@ -115,13 +104,21 @@ def test_rankings(llms, outcome):
         drawn(plot(found))
 
 
-def test_ranking_texts_are_inside():
-    figure = drawn(plots.plot_ranking(rank(counts(5), draws=500)))
-    renderer = figure.canvas.get_renderer()
-    width, _ = figure.canvas.get_width_height()
-    for text in _texts(figure.axes[0]):
-        assert text.get_window_extent(renderer).x0 >= -1
-        assert text.get_window_extent(renderer).x1 <= width + 1
+def test_long_names_are_inside():
+    two, five = counts(2), rank(counts(5), draws=500)
+    a, b = (str(name) for name in two.llm)
+    difference = paired_difference(two, a, b, model="beta_bernoulli")
+    for collection in (
+        plots.plot_difference(difference),
+        plots.plot_ranking(five),
+        plots.plot_pairwise(five),
+    ):
+        figure = drawn(collection)
+        renderer = figure.canvas.get_renderer()
+        width, _ = figure.canvas.get_width_height()
+        for text in _texts(figure.axes[0]):
+            assert text.get_window_extent(renderer).x0 >= -1
+            assert text.get_window_extent(renderer).x1 <= width + 1
 
 
 def test_budget_and_curve():
@@ -142,7 +139,7 @@ def test_data_map():
     from pcorrect.consistency.grouping import group_answers
     from pcorrect.consistency.tables import data_map
     from pcorrect.readers import from_frame
-    from tests.report.conftest import frame, results
+    from tests.support.results import frame, results
 
     groups = group_answers(from_frame(frame(results())))
     for found in (flag_prompts(groups), flag_prompts(groups, rule="paper"), data_map(groups)):

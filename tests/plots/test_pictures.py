@@ -1,10 +1,14 @@
 """Pictures as data: the numbers drawn are those of the API."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from pcorrect.adequacy.runs import check_runs
+from pcorrect.comparison import rank
 from pcorrect.planning import budget, precision_curve
-from pcorrect.plots.check_pictures import runs_picture
+from pcorrect.plots.comparison_pictures import ranking_picture
+from pcorrect.plots.data_pictures import runs_picture
 from pcorrect.plots.fit_pictures import (
     density_picture,
     forest_picture,
@@ -12,6 +16,7 @@ from pcorrect.plots.fit_pictures import (
     rootogram_picture,
 )
 from pcorrect.plots.plan_pictures import budget_picture, interval_picture, precision_picture
+from tests.support.fits import fit_of, many_counts
 
 
 def marks(picture, kind, colour=None):
@@ -86,6 +91,23 @@ def test_budget_marks_the_best(ordinary):
     plan = budget(ordinary, total=5000, cost_prompt=10, cost_generation=1)
     (best,) = marks(budget_picture(plan, "x"), "points")
     assert (best.x[0], best.y[0]) == (plan.k, plan.se.value)
+
+
+def test_only_llms_that_cannot_be_told_from_the_first_are_shaded():
+    counts = np.repeat([[8], [6], [2]], 200, axis=1)
+    found = rank(many_counts(counts, 10), draws=400)
+    told_apart = found.told_apart.copy()
+    told_apart[0, 1:] = [True, False]
+    picture = ranking_picture(replace(found, told_apart=told_apart))
+    # the first in place 3, the third in place 1
+    assert [tuple(m.y) for m in marks(picture, "band")] == [(2.5, 2.5), (0.5, 0.5)]
+    assert [m.legend for m in marks(picture, "band")] == ["cannot be told from the first", ""]
+
+
+def test_k_used_is_said_as_it_was():
+    curve = precision_curve(fit_of("unequal k"))
+    legends = [m.legend for m in precision_picture(curve, "x", 60, "1 to 60").marks]
+    assert "k used: 1 to 60" in legends
 
 
 def test_runs_that_stand_out_have_another_colour():

@@ -1,7 +1,6 @@
-"""Results small enough to report on in a moment, and a browser to look at reports with."""
+"""Reports on small results, made once, and a browser to look at them with."""
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,56 +9,21 @@ import pytest
 
 import pcorrect
 from pcorrect.report import render_report
+from tests.support.results import frame, results
 
 CHROMIUM = os.environ.get("PCORRECT_CHROMIUM", "/usr/bin/chromium")
-
-# What people and harnesses put into ids, names and answers, and attackers might.
-HOSTILE = [
-    "<script>window.hacked = 1</script>",
-    "</script><img src=x onerror='window.hacked = 1'>",
-    "<!-- <script>",
-    "]]>\"'&lt;",
-    "half \ud800 surrogate",
-    "\u202eright to left",
-    "bell \x07 and nul \x00",
-    "javascript:window.hacked=1",
-    "{{7*7}} ${7*7}",
-    "y" * 100_000,
-]
-
-
-def results(llms: int = 2, prompts: int = 24, k: int = 4) -> list[dict[str, Any]]:
-    """Rows of results whose outcome differs by llm and prompt."""
-    rows = []
-    for m in range(llms):
-        for i in range(prompts):
-            for j in range(k):
-                correct = int((7 * i + 3 * j + 5 * m) % 11 < 6 - 2 * m + i % 3)
-                rows.append(
-                    {
-                        "llm": f"llm-{m}",
-                        "benchmark": "quiz",
-                        "prompt": f"q{i:02d}",
-                        "generation": j + 1,
-                        "correct": correct,
-                        "answer": "0" if correct else str(1 + (i + j) % 2),
-                        "target": "0",
-                    }
-                )
-    return rows
-
-
-def frame(rows: list[dict[str, Any]]) -> Any:
-    """Rows as a data frame."""
-    import pandas as pd
-
-    return pd.DataFrame(rows)
 
 
 @pytest.fixture(scope="session")
 def two_llms() -> Any:
     """A generations table of two llms."""
     return pcorrect.from_frame(frame(results()))
+
+
+@pytest.fixture(scope="session")
+def one_llm() -> Any:
+    """A generations table of one llm on a few prompts."""
+    return pcorrect.from_frame(frame(results(1, 6)))
 
 
 @pytest.fixture(scope="session")
@@ -80,20 +44,18 @@ def five_report(five_llms: Any) -> str:
     return render_report(five_llms, model="beta_bernoulli")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Debian's chromium, driven by playwright."""
+    """Debian's chromium, driven by playwright (whose event loop no other module should meet)."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if not Path(CHROMIUM).exists():
         pytest.skip(f"no chromium at {CHROMIUM} (set PCORRECT_CHROMIUM)")
     flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
     flags += ["--disable-component-update", "--disable-sync"]
-    with playwright.sync_playwright() as run, tempfile.TemporaryDirectory() as folder:
-        context = run.chromium.launch_persistent_context(
-            folder, executable_path=CHROMIUM, headless=True, args=flags
-        )
-        yield context
-        context.close()
+    with playwright.sync_playwright() as run:
+        chromium = run.chromium.launch(executable_path=CHROMIUM, headless=True, args=flags)
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture

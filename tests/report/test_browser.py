@@ -7,7 +7,7 @@ import pytest
 from pcorrect.comparison import rank
 from pcorrect.readers import counts
 from pcorrect.report import render_report
-from tests.report.conftest import HOSTILE, results
+from tests.support.results import HOSTILE, results
 
 
 def column(page, table, i):

@@ -7,7 +7,7 @@ import pytest
 
 from pcorrect.commands import report
 from pcorrect.errors import DataError, PcorrectError
-from tests.report.conftest import frame, results
+from tests.support.results import frame, results
 
 
 def run(*arguments):

@@ -76,6 +76,15 @@ def test_a_part_of_a_result_is_left_to_xarray(tree):
     assert same(notebook._show(part), part._repr_html_())
 
 
+def test_the_first_name_that_is_used_in_ipython_registers(monkeypatch, tree):
+    found = shell()
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: found))
+    assert pcorrect.fit
+    assert ("xarray.core.datatree", "DataTree") in found.display_formatter.formatters[
+        "text/html"
+    ].known
+
+
 def test_registering_imports_nothing_heavy():
     code = (
         "import sys; from pcorrect.report.notebook import register; assert not register();"

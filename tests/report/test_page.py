@@ -21,7 +21,7 @@ from pcorrect.fitting import run_fit
 from pcorrect.planning import plan_report
 from pcorrect.readers import counts, outcomes
 from pcorrect.report import render_report, write_report
-from tests.report.conftest import HOSTILE, frame, results
+from tests.support.results import HOSTILE, frame, results
 
 
 def html_text(html):
@@ -139,11 +139,14 @@ def test_prompts_are_those_of_the_api(two_llms, two_report):
     assert [row[0] for row in shown["rows"]] == [flag.prompt for flag in flags]
     for row, flag in zip(shown["rows"], flags, strict=True):
         i = where[flag.prompt]
-        assert [row[1][0], row[3][0]] == [p[str(llm)].mean[i] for llm in table.llm]
-        assert row[5][0] == flag.p_mislabelled
-        assert row[6][0] == flag.consistency
-        assert row[7:9] == [flag.key or "", flag.rival or ""]
-        assert [row[9][0], row[10][0]] == [flag.rival_share, flag.support]
+        assert [cell[0] for cell in row[1:3]] == [p[str(llm)].mean[i] for llm in table.llm]
+        for cell, llm in zip(row[1:3], table.llm, strict=True):
+            data = table.select(llm)
+            assert cell[1].startswith(f"{data.n_correct[i]}/{data.n_generations[i]} · ")
+        assert row[3][0] == flag.p_mislabelled
+        assert row[4][0] == flag.consistency
+        assert row[5:7] == [flag.key or "", flag.rival or ""]
+        assert [row[7][0], row[8][0]] == [flag.rival_share, flag.support]
 
 
 def test_suspect_keys_are_said_and_what_they_mean():
@@ -213,9 +216,9 @@ def test_the_verdict_says_who_is_better_and_how_many_generations_are_enough(two_
     assert "is within 10 % of what any k can give for new prompts" in verdict
 
 
-def test_methods_name_versions_seed_and_priors(two_llms):
+def test_methods_name_versions_seed_and_priors(one_llm):
     html = render_report(
-        two_llms, model="beta_bernoulli", seed=7, priors=pcorrect.Priors(mu=(2.0, 3.0))
+        one_llm, model="beta_bernoulli", seed=7, priors=pcorrect.Priors(mu=(2.0, 3.0))
     )
     methods = html.partition('id="methods"')[2]
     assert f"pcorrect {pcorrect.__version__}" in methods
@@ -261,26 +264,26 @@ def test_hostile_text_stays_text(tmp_path):
     html.encode("utf-8")
 
 
-def test_long_texts_are_cut_and_say_so(two_llms):
-    html = render_report(two_llms, model="beta_bernoulli", texts={"q00": "z" * 100_000})
+def test_long_texts_are_cut_and_say_so(one_llm):
+    html = render_report(one_llm, model="beta_bernoulli", texts={"q00": "z" * 100_000})
     assert "z" * 4000 + " \\u2026 (96,000 more characters)" in html
     assert "z" * 4001 not in html
 
 
-def test_write_report_is_atomic(two_llms, tmp_path):
+def test_write_report_is_atomic(one_llm, tmp_path):
     path = tmp_path / "report.html"
     path.write_text("before")
     with pytest.raises(PcorrectError, match="no model"):
-        write_report(two_llms, path, model="nothing")
+        write_report(one_llm, path, model="nothing")
     assert path.read_text() == "before"
-    write_report(two_llms, path, model="beta_bernoulli")
+    write_report(one_llm, path, model="beta_bernoulli")
     assert path.read_text("utf-8").startswith("<!doctype html>")
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_no_directory_is_found_out_first(two_llms, tmp_path):
+def test_no_directory_is_found_out_first(one_llm, tmp_path):
     with pytest.raises(PcorrectError, match="no directory"):
-        write_report(two_llms, tmp_path / "no" / "report.html")
+        write_report(one_llm, tmp_path / "no" / "report.html")
 
 
 def test_nothing_to_report(tmp_path):
@@ -314,3 +317,11 @@ def test_several_benchmarks():
     page = Tables(html)
     assert len(page.numbers("scores-table")) == 6
     assert np.isclose(sum(row[3][0] for row in page.numbers("ranking-0")), 1)
+
+
+def test_keys_without_answers_flag_nothing():
+    rows = [row | {"answer": ""} for row in results(2, 12)]
+    html = render_report(frame(rows), model="beta_bernoulli")
+    assert "P(mislabelled)" not in html
+    assert "Data map" not in html
+    assert "<b>Keys: </b>" not in html

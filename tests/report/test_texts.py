@@ -9,7 +9,7 @@ import pytest
 from pcorrect.readers import read
 from pcorrect.report import render_report
 from pcorrect.report.texts import find_texts
-from tests.report.conftest import frame, results
+from tests.support.results import frame, results
 
 
 def test_real_inspect_logs(shared):

@@ -5,11 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pcorrect.data import Counts, PromptCounts
@@ -117,31 +114,6 @@ def _clean(value: Any) -> Any:
     return value
 
 
-def write_text(path: str | Path, text: str) -> None:
-    """Write a file that appears whole or not at all.
-
-    Raises
-    ------
-    PcorrectError
-        It cannot be written.
-    """
-    path = Path(path)
-    part = None
-    try:
-        handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
-        # mkstemp makes files private; a result is as readable as any other new file
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(part, 0o666 & ~umask)
-        os.replace(part, path)
-    except OSError as error:
-        if part is not None:
-            Path(part).unlink(missing_ok=True)
-        raise PcorrectError(f"cannot write {path}: {error.strerror}") from error
-
-
 def say(text: str = "") -> None:
     """Print a line whatever the terminal's encoding can show."""
     encoding = sys.stdout.encoding or "utf-8"
@@ -168,5 +140,4 @@ __all__ = [
     "say",
     "share",
     "to_json",
-    "write_text",
 ]

@@ -11,6 +11,7 @@ from pcorrect.comparison import PairedDifference, Suite, paired_difference, suit
 from pcorrect.comparison.prompt_level import prompt_differences
 from pcorrect.data import Counts
 from pcorrect.errors import ChoiceError, DataError, PcorrectError
+from pcorrect.files import write_text
 from pcorrect.fitting import DEFAULT_MODEL
 
 
@@ -100,7 +101,7 @@ def _show(
         options = {name: getattr(args, name) for name in ("ci_prob", "model", "seed")}
         prompts = [prompt_differences(result, **options) for result in results]
         if args.csv:
-            common.write_text(args.csv, prompts[0].to_csv())
+            write_text(args.csv, prompts[0].to_csv())
     if args.json:
         rows = [result.to_dict() for result in results]
         for row, table in zip(rows, prompts or [], strict=False):

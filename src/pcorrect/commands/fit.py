@@ -80,10 +80,11 @@ def run(args: argparse.Namespace) -> int:
         fits.append(fit)
         checks.append(check_fit(fit, generations))
     if args.output:
+        from pcorrect.planning import add_planning
         from pcorrect.posterior import to_datatree
         from pcorrect.storage import save
 
-        save(to_datatree(fits[0]), args.output)
+        save(add_planning(to_datatree(fits[0])), args.output)
     show(fits, checks, args)
     return 0
 

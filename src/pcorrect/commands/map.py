@@ -13,6 +13,7 @@ import numpy as np
 from pcorrect.commands import common
 from pcorrect.consistency.extraction import HOWS
 from pcorrect.errors import DataError
+from pcorrect.files import write_text
 
 if TYPE_CHECKING:
     from pcorrect.consistency.effect import ScoreEffect
@@ -84,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
 
         table = data_map(groups) if args.map else consistency_table(groups)
     if args.csv:
-        common.write_text(args.csv, _csv(flags))
+        write_text(args.csv, _csv(flags))
     if args.json or args.output:
         assert table is not None
         text = common.to_json(
@@ -107,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
             }
         )
         if args.output:
-            common.write_text(args.output, text + "\n")
+            write_text(args.output, text + "\n")
         if args.json:
             common.say(text)
             return 0

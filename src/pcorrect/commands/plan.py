@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pcorrect.adequacy.checks import check_fit
 from pcorrect.commands import common
+from pcorrect.commands.plan_json import output_json
+from pcorrect.commands.plan_text import Output
 from pcorrect.errors import ChoiceError, PcorrectError
+from pcorrect.files import write_text
 from pcorrect.fitting import DEFAULT_MODEL, run_fit
+from pcorrect.planning.allocation import Allocation, next_prompts
+from pcorrect.planning.costs import Costs, log_usage
+from pcorrect.planning.detection import power_table
+from pcorrect.planning.pairs import pair_variances
+from pcorrect.planning.reports import PlanReport, plan_report
+from pcorrect.planning.variances import Variances
+from pcorrect.readers import counts
 from pcorrect.result import Fit
 
 if TYPE_CHECKING:
-    from pcorrect.planning.allocation import Allocation
-    from pcorrect.planning.pairs import PairVariances
-    from pcorrect.planning.reports import Costs, PlanReport
+    from pcorrect.generations import Generations
+
+
+# What --strategy can be where the generations of two llms are planned.
+_OF_TWO = (None, "separate")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +47,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="F",
         help="near enough: the error exceeds what any k can give by this fraction (0.1)",
     )
-    goals.add_argument("--target", type=float, metavar="H", help="wanted half-width of an interval")
+    goals.add_argument(
+        "--target",
+        type=float,
+        action="append",
+        default=[],
+        metavar="H",
+        help="wanted half-width of an interval (repeatable)",
+    )
     goals.add_argument("--each", type=float, metavar="H", help="the same for single prompts")
     goals.add_argument(
         "--decide",
@@ -59,7 +80,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     before.add_argument(
         "--assume", type=_triple, metavar="MU,SIGMA,N", help="plan without a FILE, from these"
     )
-    before.add_argument("--difference", type=float, metavar="D", help="power to detect it")
+    before.add_argument(
+        "--difference", type=float, metavar="D", help="power to detect it (with a FILE, too)"
+    )
     before.add_argument(
         "--correlation", type=float, default=0.5, help="of two llms' p over prompts (0.5)"
     )
@@ -83,34 +106,48 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Plan for every llm on every benchmark of the input."""
-    if args.assume and args.files:
-        raise PcorrectError("--assume plans without data: leave out the files, or --assume")
-    if args.assume:
-        return _before_data(args)
-    if not args.files:
-        raise PcorrectError("give results files, or --assume MU,SIGMA,N to plan without any")
+    """Plan for every llm on every benchmark of the input, or from assumed values."""
     _check(args)
-    if args.compare:
-        args.llm = [*(args.llm or []), *args.compare]
-    fits, left_out = _fits(args)
-    reports = [_report(fit, args) for fit in fits]
-    pair = _pair_variances(fits, args) if args.compare else None
-    allocation = _allocation(fits, args) if args.spend else None
-    from pcorrect.planning.tables import Output
-
-    found = Output(
-        reports, pair, args.prob, args.ci_prob, args.k, allocation, args.output, left_out
-    )
+    found = _before_data(args) if args.assume else _from_files(args)
     if args.json:
-        common.say(common.to_json(found.to_json()))
+        common.say(common.to_json(output_json(found)))
         return 0
     for line in found.lines():
         common.say(line)
     return 0
 
 
+def _from_files(args: argparse.Namespace) -> Output:
+    if args.compare:
+        args.llm = [*(args.llm or []), *args.compare]
+    costs = _costs(args)
+    generations = common.read_generations(args)
+    fits, left_out = _fits(generations, args)
+    reports = [_report(fit, generations, costs, args) for fit in fits]
+    pair = pair_variances(*_two(fits, args), seed=args.seed) if args.compare else None
+    allocation = _allocation(fits, args) if args.spend else None
+    power = [] if args.difference is None else [_power(r.found, args) for r in reports]
+    options = (args.prob, args.ci_prob, args.k, allocation, args.output, left_out)
+    return Output(reports, pair, *options, power, args.correlation)
+
+
 def _check(args: argparse.Namespace) -> None:
+    if args.assume:
+        if args.files:
+            raise PcorrectError("--assume plans without data: leave out the files, or --assume")
+        for name in ("compare", "spend", "each", "decide"):
+            if getattr(args, name) is not None:
+                raise PcorrectError(f"--{name} needs results: give a FILE instead of --assume")
+    elif not args.files:
+        raise PcorrectError("give results files, or --assume MU,SIGMA,N to plan without any")
+    numbers = [(name, getattr(args, name)) for name in ("within", "each", "budget")]
+    for name, value in [*numbers, *(("target", x) for x in args.target)]:
+        if value is not None and not 0 < value < math.inf:
+            raise PcorrectError(f"--{name} {value:g}: must be a positive, finite number")
+    if args.difference is not None and not 0 < args.difference < 1:
+        raise PcorrectError(f"--difference {args.difference:g}: must lie between 0 and 1")
+    if args.compare and args.compare[0] == args.compare[1]:
+        raise PcorrectError(f"--compare: {args.compare[0]!r} twice; name two llms")
     if args.output and not args.spend:
         raise PcorrectError("-o writes which prompts to run next: say how many by --spend G")
     if args.output and Path(args.output).suffix not in (".csv", ".json"):
@@ -121,43 +158,56 @@ def _check(args: argparse.Namespace) -> None:
         raise PcorrectError(f"--strategy {args.strategy} needs --spend G")
 
 
-def _fits(args: argparse.Namespace) -> tuple[list[Fit], list[str]]:
+def _fits(generations: Generations, args: argparse.Namespace) -> tuple[list[Fit], list[str]]:
     """Fits of all that can be fitted, and the names of the others."""
-    found = common.each_llm(common.read_counts(args))
-    selected = [counts for counts in found if counts.n_generations.any()]
+    found = common.each_llm(counts(generations))
+    selected = [one for one in found if one.n_generations.any()]
     if not selected:
         selected = found[:1]  # the error says which llm has nothing
     left_out = [f"{c.llm} on {c.benchmark}" for c in found if not c.n_generations.any()]
+    if args.spend and len(selected) > 1 and (not args.compare or args.strategy not in _OF_TWO):
+        names = [f"{one.llm} on {one.benchmark}" for one in selected]
+        raise ChoiceError(
+            f"--spend: choose one by --llm and --benchmark (or two by --compare), of {names}", names
+        )
     show = not args.quiet and sys.stderr.isatty() and len(selected) > 20
     items: Any = selected
     if show:
         from tqdm import tqdm
 
         items = tqdm(selected, unit="fit", leave=False)
-    return [run_fit(counts, model=args.model, seed=args.seed) for counts in items], left_out
+    return [run_fit(one, model=args.model, seed=args.seed) for one in items], left_out
 
 
-def _report(fit: Fit, args: argparse.Namespace) -> PlanReport:
-    from pcorrect.planning.reports import plan_report
+def _report(
+    fit: Fit, generations: Generations, costs: Costs | None, args: argparse.Namespace
+) -> PlanReport:
 
     return plan_report(
         fit,
         k=args.k,
         of_floor=args.within,
-        target=args.target,
+        targets=args.target,
         each=args.each,
         decide=args.decide,
-        costs=_costs(args),
+        costs=costs,
         ci_prob=args.ci_prob,
+        cautions=tuple(check_fit(fit, generations).warnings),
     )
 
 
-def _costs(args: argparse.Namespace) -> Costs | None:
-    from pcorrect.planning.reports import Costs
+def _power(found: Variances, args: argparse.Namespace) -> list[dict[str, Any]]:
+    """Power of a comparison of two llms like this."""
+    return power_table(found, args.difference, args.correlation)
 
-    if args.budget is None and (args.cost is None or args.target is None):
+
+def _costs(args: argparse.Namespace) -> Costs | None:
+
+    if args.budget is None and (args.cost is None or len(args.target) != 1):
         if args.cost is not None:
-            raise PcorrectError("--cost needs --budget X (best for it) or --target H (cheapest)")
+            raise PcorrectError(
+                "--cost needs --budget X (best for it) or one --target H (cheapest)"
+            )
         return None
     return Costs(args.budget, *_cost(args.cost, args.files), args.max_prompts)
 
@@ -168,13 +218,16 @@ def _cost(text: str | None, files: list[str]) -> tuple[float, float]:
         return 0.0, 1.0
     prompt, _, generation = (part.strip() for part in text.partition(","))
     if generation in ("tokens", "seconds"):
-        from pcorrect.planning.usage import log_usage
-
         generation = str(log_usage(files).cost(generation))
     try:
-        return float(prompt), float(generation)
+        cost = float(prompt), float(generation)
     except ValueError:
         raise PcorrectError(f"--cost {text}: write two numbers with a comma, such as 5,1") from None
+    if not (0 <= cost[0] < math.inf and 0 < cost[1] < math.inf):
+        raise PcorrectError(
+            f"--cost {text}: a prompt costs 0 or more, a generation more than 0 (both finite)"
+        )
+    return cost
 
 
 def _two(fits: list[Fit], args: argparse.Namespace) -> tuple[Fit, Fit]:
@@ -192,59 +245,37 @@ def _two(fits: list[Fit], args: argparse.Namespace) -> tuple[Fit, Fit]:
     return one, two
 
 
-def _pair_variances(fits: list[Fit], args: argparse.Namespace) -> PairVariances:
-    from pcorrect.planning.pairs import pair_variances
-
-    return pair_variances(*_two(fits, args), seed=args.seed)
-
-
 def _allocation(fits: list[Fit], args: argparse.Namespace) -> Allocation:
-    from pcorrect.planning.allocation import next_prompts
 
     strategy = args.strategy or ("separate" if args.compare else "neyman")
     if strategy == "separate":
         one, two = _two(fits, args)
         found = next_prompts(one, args.spend, strategy=strategy, other=two)
     else:
-        if len(fits) > 1:
-            names = [f"{fit.counts.llm} on {fit.counts.benchmark}" for fit in fits]
-            raise ChoiceError(
-                f"--spend: choose one by --llm and --benchmark (or two by --compare), of {names}",
-                names,
-            )
         found = next_prompts(fits[0], args.spend, strategy=strategy, threshold=args.decide or 0.1)
     if args.output:
         rows = json.dumps(found.rows(), indent=1) + "\n"
-        common.write_text(args.output, rows if args.output.endswith(".json") else found.to_csv())
+        write_text(args.output, rows if args.output.endswith(".json") else found.to_csv())
     return found
 
 
-def _before_data(args: argparse.Namespace) -> int:
+def _before_data(args: argparse.Namespace) -> Output:
     """Curve, goals and power from assumed values."""
-    from pcorrect.planning import tables as planned
-    from pcorrect.planning.reports import plan_report
-    from pcorrect.planning.variances import Variances
-
     mu, sigma, n = args.assume
+    if n != int(n):
+        raise PcorrectError(f"--assume: {n:g} prompts; the third number must be whole")
     assumed = Variances.assume(mu, sigma, int(n))
     report = plan_report(
         assumed,
         k=args.k,
         of_floor=args.within,
-        target=args.target,
+        targets=args.target,
         costs=_costs(args),
         ci_prob=args.ci_prob,
         name=(f"assumed mu = {mu:g}, sigma = {sigma:g}", ""),
     )
-    power = planned.power_table(assumed, args.difference, args.correlation)
-    if args.json:
-        common.say(common.to_json({"results": [report.to_json() | {"power": power}]}))
-        return 0
-    common.say(report.verdict)
-    common.say()
-    for line in [*report.lines(), *planned.power_lines(power, args.correlation)]:
-        common.say(line)
-    return 0
+    options = (args.prob, args.ci_prob, args.k, None, None, ())
+    return Output([report], None, *options, [_power(assumed, args)], args.correlation)
 
 
 def _triple(text: str) -> tuple[float, ...]:
@@ -252,7 +283,7 @@ def _triple(text: str) -> tuple[float, ...]:
         values = tuple(float(part) for part in text.split(","))
     except ValueError:
         values = ()
-    if len(values) != 3:
+    if len(values) != 3 or not all(map(math.isfinite, values)):
         raise argparse.ArgumentTypeError(f"{text!r}: write three numbers with commas")
     return values
 

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--model", default=DEFAULT_MODEL, help=f"default: {DEFAULT_MODEL}")
     group.add_argument("--engine", help="exact, gibbs or nuts (default: the model's fastest)")
     group.add_argument("--seed", type=int, default=0, help="all randomness comes from it (0)")
-    group.add_argument("--draws", type=common.positive_int, default=1000, help="per chain (1000)")
+    group.add_argument("--draws", type=common.positive_int, help="per chain (500; 1000 by NUTS)")
     group.add_argument("--ci-prob", type=common.probability, default=0.95, help="0.95")
     group.add_argument("--ci-kind", choices=("eti", "hdi"), default="eti", help="interval (eti)")
     group.add_argument(

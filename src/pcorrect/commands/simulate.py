@@ -9,6 +9,7 @@ import io
 import numpy as np
 
 from pcorrect.commands import common
+from pcorrect.files import write_text
 from pcorrect.simulation import simulate
 
 
@@ -47,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
             row = [args.llm, counts.benchmark, prompt, j + 1, int(correct)]
             writer.writerow(row + [repr(float(p[i]))] * args.truth)
     if args.output:
-        common.write_text(args.output, text.getvalue())
+        write_text(args.output, text.getvalue())
         common.say(f"{counts.rows.read} generations of {len(p)} prompts: {args.output}")
         common.say(f"truth: mu {args.mu}, sigma {args.sigma}, score {p.mean():.4f}")
     else:

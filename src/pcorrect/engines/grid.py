@@ -168,13 +168,20 @@ class GridPosterior:
         return mean, np.sqrt(second)
 
     def p_quantiles(self, cells: Cells, prob: FloatArray) -> FloatArray:
-        """Quantiles of p given the data for a prompt of each cell, shape (m, len(prob)).
+        """Quantiles of p given the data for a prompt of each cell, shape (m, q).
 
         Newton steps inside a bracket, on the mixture of Beta(s + a, k - s + b) over the nodes,
         neighbours merged.
+
+        Parameters
+        ----------
+        cells : Cells
+        prob : ndarray, shape (q,) or (m, q)
+            The same levels for all cells, or levels of their own.
         """
         shape, weight = self._fine
-        out = np.empty((len(cells.n_correct), len(prob)))
+        prob = np.broadcast_to(prob, (len(cells.n_correct), prob.shape[-1]))
+        out = np.empty(prob.shape)
         for i, (s, k) in enumerate(zip(cells.n_correct, cells.n_generations, strict=True)):
             scale = k * shape.theta + 1
             m = (s * shape.theta + shape.mu) / scale
@@ -182,7 +189,7 @@ class GridPosterior:
             v = m * rest * shape.theta / (scale + shape.theta)
             # The fewer generations, the more p depends on the population's own shape.
             mean, variance, mass = _merge(m, v, weight, rows=60, columns=10 + 60 // (k + 1))
-            out[i] = _mixture_quantile(*_beta_shapes(mean, variance), mass, prob)
+            out[i] = _mixture_quantile(*_beta_shapes(mean, variance), mass, prob[i])
         return out
 
     def draws(
@@ -227,20 +234,26 @@ def _mixture_quantile(
     a: FloatArray, b: FloatArray, weight: FloatArray, prob: FloatArray
 ) -> FloatArray:
     """Solve sum weight * betainc(a, b, p) = prob for p, one for each of `prob`."""
+    out = np.where(prob <= 0, 0.0, 1.0)
+    # no step leads to the ends of the unit interval
+    todo = np.flatnonzero((prob > 0) & (prob < 1))
     norm = betaln(a, b)
-    low, high = np.full(prob.shape, -80.0), np.full(prob.shape, 40.0)
-    u = logit(np.clip(np.full(prob.shape, float(weight @ (a / (a + b)))), 1e-15, 1 - 1e-15))
+    low, high = np.full(len(todo), -80.0), np.full(len(todo), 40.0)
+    u = np.full(len(todo), logit(np.clip(weight @ (a / (a + b)), 1e-15, 1 - 1e-15)))
     for _ in range(100):
         p = expit(u)[:, None]
-        excess = betainc(a, b, p) @ weight - prob
+        excess = betainc(a, b, p) @ weight - prob[todo]
         low, high = np.where(excess < 0, u, low), np.where(excess < 0, high, u)
         slope = np.exp(xlogy(a, p) + xlog1py(b, -p) - norm) @ weight
         step = excess / np.maximum(slope, 1e-300)
         inside = (u - step > low) & (u - step < high) & (np.abs(step) < 3)
         u = np.where(inside, u - step, (low + high) / 2)
-        if np.all(np.where(inside, np.abs(step), high - low) < 1e-6):
+        out[todo] = expit(u)
+        left = np.where(inside, np.abs(step), high - low) >= 1e-6
+        if not left.any():
             break
-    return np.asarray(expit(u))
+        todo, u, low, high = todo[left], u[left], low[left], high[left]
+    return out
 
 
 def _merge(

@@ -47,7 +47,7 @@ class Axis:
 def linear(
     values: ArrayLike,
     label: str,
-    text: Callable[[float], str] = "{:g}".format,
+    text: Callable[[float], str] | None = None,
     *,
     bounds: tuple[float | None, float | None] = (None, None),
     most: int = 6,
@@ -59,7 +59,7 @@ def linear(
     ----------
     values : array_like
     label, text
-        As in `Axis`.
+        As in `Axis`; ticks are plain numbers by default.
     bounds : pair of float or None
         Fixed ends, where the quantity has them.
     most : int
@@ -81,7 +81,7 @@ def linear(
     last = math.floor(high / step + 1e-9)
     # + 0.0 turns -0 into 0
     ticks = tuple(round(i * step, 12) + 0.0 for i in range(first, last + 1))
-    return Axis(low, high, ticks, label, text)
+    return Axis(low, high, ticks, label, text or _plain)
 
 
 def logarithmic(
@@ -114,6 +114,10 @@ def logarithmic(
 def _round_step(least: float) -> float:
     power = 10.0 ** math.floor(math.log10(least))
     return next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= least * (1 - 1e-9))
+
+
+def _plain(value: float) -> str:
+    return f"{value:g}".replace("-", "−")
 
 
 def in_percent(value: float) -> str:

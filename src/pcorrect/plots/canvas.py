@@ -121,7 +121,11 @@ def _figure(
     rows = [pictures[i : i + columns] for i in range(0, len(pictures), columns)]
     heights = [HEIGHT * max(p.height for p in row) + legends for row in rows]
     width = WIDTH * columns * max(p.width for p in pictures)
-    width, height = figsize or (width, sum(heights))
+    return figure_size(*(figsize or (width, sum(heights))), backend)
+
+
+def figure_size(width: float, height: float, backend: str) -> dict[str, Any]:
+    """What a backend has to be told for a figure of this size in inches."""
     if backend == "matplotlib":
         return {"figsize": (width, height), "figsize_units": "inches", "layout": "constrained"}
     return {"figsize": (width * _DOTS, height * _DOTS), "figsize_units": "dots"}

@@ -51,7 +51,9 @@ def ranking_picture(result: Ranking) -> Picture:
     level = words.level(result.ci_prob, result.ci_kind)
     y = np.arange(size, 0, -1.0)
     names = dict(zip(y, result.llm, strict=True))
-    y_axis = linear([], "", lambda v: names.get(v, "")[:_LONGEST], bounds=(0.4, size + 1.5))
+    y_axis = linear(
+        [], "", lambda v: words.shortened(names.get(v, ""), _LONGEST), bounds=(0.4, size + 1.5)
+    )
     x_axis = linear(
         [*result.lower, *result.upper], "mu, % correct (new prompts like these)", in_percent, most=4
     )
@@ -64,16 +66,14 @@ def ranking_picture(result: Ranking) -> Picture:
         # names take the room of the plot
         1.0 if max(map(len, result.llm)) <= 16 else 1.5,
     )
+    legend = "cannot be told from the first"
     alike = np.concatenate([[True], ~result.told_apart[0, 1:]])
-    last = int(np.flatnonzero(alike).max())
-    if last:
-        ends = [x_axis.low, x_axis.high]
-        picture.band(
-            ends, [y[last] - 0.5] * 2, [y[0] + 0.5] * 2, 0, "cannot be told from the first"
-        )
+    for i in np.flatnonzero(alike) if alike.sum() > 1 else ():
+        picture.band([x_axis.low, x_axis.high], [y[i] - 0.5] * 2, [y[i] + 0.5] * 2, 0, legend)
+        legend = ""
     picture.segments_across(result.lower, result.upper, y, MU, f"mean and {level}")
-    for i in range(size):
-        picture.text(x_axis.high, y[i], words.probability(float(result.p_best[i])))
+    for at, p_best in zip(y, result.p_best, strict=True):
+        picture.text(x_axis.high, at, words.probability(float(p_best)))
     picture.text(x_axis.high, size + 1.0, "P(best)")
     picture.points(result.mean, y, MU)
     picture.say(

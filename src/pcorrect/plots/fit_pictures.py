@@ -27,7 +27,7 @@ _NAMES = 5
 _STEPS = 400
 # Points of a posterior density, and the sd of its smoothing in points.
 _POINTS = 201
-_SMOOTH = 7.0
+_SMOOTH = 9.0
 
 
 def posterior_picture(fit: Fit, name: str, ci_prob: float, ci_kind: CiKind) -> Picture:
@@ -44,7 +44,7 @@ def posterior_picture(fit: Fit, name: str, ci_prob: float, ci_kind: CiKind) -> P
         f"Posterior of mu and score: {name}",
         linear(xs, "% correct", in_percent, bounds=room(xs), pad=0.02),
         # The two may differ a hundredfold in height.
-        linear([0, 1], "density, each to its own height", lambda _: "", bounds=(0, 1.05)),
+        linear([0, 1], "density, scaled", lambda _: "", bounds=(0, 1.05)),
         f"Shaded: {level}.",
         0.8,
     )
@@ -132,7 +132,7 @@ def rootogram_picture(fit: Fit, name: str, ci_prob: float) -> Picture:
     x_axis = linear(
         [],
         f"correct of {words.count(found.k, 'generation')}" if exact else "share correct, %",
-        "{:g}".format if exact else in_percent,
+        None if exact else in_percent,
         bounds=(float(found.left[0]), float(found.right[-1])),
     )
     if exact:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from pcorrect.marginal import FloatArray
-from pcorrect.plots.canvas import WIDTH, check_backend, new_collection, style
+from pcorrect.plots import words
+from pcorrect.plots.canvas import WIDTH, check_backend, figure_size, new_collection, style
 from pcorrect.plots.panel import INK
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ LOW, MIDDLE, HIGH = "#d55e00", "#ffffff", "#0072b2"
 # Up to so many rows have their names and numbers; more have every so-manieth name.
 _NUMBERS = 12
 _NAMES = 40
-_DOTS = 210
 
 
 def draw_matrix(
@@ -40,30 +40,21 @@ def draw_matrix(
     backend = check_backend(backend)
     shown = np.array(values, dtype=float)
     np.fill_diagonal(shown, np.nan)
-    width, height = figsize or (WIDTH, WIDTH + 0.3)
-    grid: dict[str, Any] = {"figsize": (width, height), "figsize_units": "inches"}
-    if backend == "matplotlib":
-        grid["layout"] = "constrained"
-    else:
-        grid = {"figsize": (width * _DOTS, height * _DOTS), "figsize_units": "dots"}
+    wide = WIDTH if len(names) <= _NUMBERS else 1.5 * WIDTH
+    figure = figure_size(*(figsize or (wide, wide + 0.3)), backend)
     with style(backend):
         import xarray as xr
 
-        collection = new_collection(xr.Dataset({"p_better": 0.0}), backend, grid)
+        collection = new_collection(xr.Dataset({"p_better": 0.0}), backend, figure)
         target = collection.get_viz("plot", "p_better")
         every = -(-len(names) // _NAMES)
         ticks = list(range(0, len(names), every))
-        labels = [_short(names[i], len(names)) for i in ticks]
+        labels = [words.shortened(names[i], 24) for i in ticks]
         artist = _PAINTERS[backend](target, shown, ticks, labels, title)
         collection.viz["matrix"] = xr.DataTree(
             xr.Dataset({"p_better": xr.DataArray(np.array(artist, dtype=object))})
         )
     return cast("PlotCollection", collection)
-
-
-def _short(name: str, size: int) -> str:
-    most = 24 if size > _NUMBERS else 32
-    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def _matplotlib(

@@ -80,7 +80,7 @@ def plot_pairwise(
     return draw_matrix(
         result.p_better,
         list(result.llm),
-        "P(row better than column), by mu: new prompts like these",
+        "P(row better than column): new prompts",
         backend=backend,
         figsize=figsize,
     )

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from pcorrect.adequacy.runs import RunCheck
 from pcorrect.plots.canvas import draw
-from pcorrect.plots.check_pictures import runs_picture
-from pcorrect.plots.map_pictures import map_picture, table_picture
+from pcorrect.plots.data_pictures import map_picture, runs_picture, table_picture
 from pcorrect.plots.of_fit import Backend
 
 if TYPE_CHECKING:

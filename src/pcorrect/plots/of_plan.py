@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pcorrect.marginal import check_interval
 from pcorrect.planning import BudgetPlan, PrecisionCurve, precision_curve
 from pcorrect.planning.variances import Source, as_fit
+from pcorrect.plots import words
 from pcorrect.plots.canvas import check_backend, draw
 from pcorrect.plots.of_fit import Backend, fit_name
 from pcorrect.plots.plan_pictures import budget_picture, interval_picture, precision_picture
@@ -43,8 +46,10 @@ def plot_precision(
         picture = precision_picture(dt, f"{dt.n_prompts:,} prompts")
     else:
         fit = as_fit(dt)
-        used = int(fit.counts.n_generations.max())
-        picture = precision_picture(precision_curve(fit, ci_prob=ci_prob), fit_name(fit), used)
+        low, high = (int(at(fit.counts.n_generations)) for at in (np.min, np.max))
+        used = words.generations_used(low, high)
+        curve = precision_curve(fit, ci_prob=ci_prob)
+        picture = precision_picture(curve, fit_name(fit), high, used)
     return draw({"se": picture}, backend=backend, figsize=figsize)
 
 

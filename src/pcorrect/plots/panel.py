@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
 from pcorrect.marginal import FloatArray
+from pcorrect.plots import words
 from pcorrect.plots.axes import Axis
 from pcorrect.plots.picture import CROWD, Mark, Picture
 
@@ -42,8 +44,11 @@ class Panel:
                 high += 0.15 * (high - low)  # bokeh cuts what stands beside the frame
             limits((low, high), self.target)
         self.ink.xlabel(x.label, self.target)
-        self.ink.ylabel(_wrapped(y.label, " (", 34, self.backend), self.target)
-        self.ink.title(_wrapped(picture.title, ": ", 46, self.backend), self.target)
+        label, title = y.label, picture.title
+        if self.backend == "matplotlib":  # the others draw for a wide screen
+            label, title = _wrapped(label, " (", 34), _wrapped(title, ": ", 46)
+        self.ink.ylabel(label, self.target)
+        self.ink.title(title, self.target)
         if any(mark.legend for mark in picture.marks):
             self._legend(alone)
         return drawn
@@ -186,9 +191,11 @@ def _place(axis: Axis, values: object) -> FloatArray:
     return np.log10(np.maximum(array, axis.low)) if axis.log else array
 
 
-def _wrapped(text: str, at: str, most: int, backend: str) -> str:
-    """Two lines where one is too long for a column."""
-    head, found, tail = text.partition(at)
-    if len(text) <= most or not found or backend != "matplotlib":
+def _wrapped(text: str, at: str, width: int) -> str:
+    """Lines that fit a column, broken at `at` first, then where there is a blank; three at most."""
+    if len(text) <= width:
         return text
-    return f"{head}{at.rstrip()}\n{tail[:60]}" if at != " (" else f"{head}\n({tail}"
+    head, found, tail = text.partition(at)
+    lines = wrap(head + found.rstrip(" ("), width)
+    lines += wrap(found.strip(" :") + tail, width)
+    return "\n".join([*lines[:2], words.shortened(" ".join(lines[2:]), width)]).rstrip()

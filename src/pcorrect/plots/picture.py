@@ -126,10 +126,10 @@ class Picture:
         low, high = self.y.low, self.y.high
         self.band([left, right], [low, low], [high, high], colour, legend)
 
-    def text(self, x: float, y: float, text: str, colour: int = 0) -> None:
+    def text(self, x: float, y: float, text: str) -> None:
         """A label to the right of a point."""
         ends = (np.array([x]), np.array([y]), np.array([y]))
-        self.marks.append(Mark("text", *ends, colour, text=text))
+        self.marks.append(Mark("text", *ends, 0, text=text))
 
     def say(self, x: ArrayLike, y: ArrayLike, texts: Iterable[str]) -> None:
         """What a point says to the pointer, where the picture is interactive."""

@@ -15,8 +15,18 @@ from pcorrect.plots.picture import Picture
 _REACH = 300
 
 
-def precision_picture(curve: PrecisionCurve, name: str, k_used: int = 0) -> Picture:
-    """Standard errors against k, with the floor of mu and what was observed."""
+def precision_picture(curve: PrecisionCurve, name: str, k_used: int = 0, used: str = "") -> Picture:
+    """Standard errors against k, with the floor of mu and what was observed.
+
+    Parameters
+    ----------
+    curve : PrecisionCurve
+    name : str
+    k_used : int
+        Where the line stands that marks the k used; 0 for none.
+    used : str
+        The k used in words, where it differs between prompts.
+    """
     prob = f"{100 * curve.ci_prob:g} %"
     k = curve.k.astype(float)
     floor = curve.floor
@@ -53,7 +63,7 @@ def precision_picture(curve: PrecisionCurve, name: str, k_used: int = 0) -> Pict
     if np.isfinite(floor.value) and floor.value > least:
         picture.horizontal(floor.value, MU, "floor of mu, sigma / √n")
     if k_used:
-        picture.vertical(float(k_used), 0, f"k used: {k_used:,}")
+        picture.vertical(float(k_used), 0, f"k used: {used or k_used}")
     _say_unknown(picture, curve)
     return picture
 
@@ -61,7 +71,7 @@ def precision_picture(curve: PrecisionCurve, name: str, k_used: int = 0) -> Pict
 def _say_unknown(picture: Picture, curve: PrecisionCurve) -> None:
     """Why there is little or nothing to see."""
     if curve.unknown:
-        left = np.sqrt(picture.x.low * picture.x.high)
+        left = picture.x.low * (picture.x.high / picture.x.low) ** 0.15
         middle = picture.y.low + 0.9 * (picture.y.high - picture.y.low)
         if picture.y.log:
             middle = picture.y.low * (picture.y.high / picture.y.low) ** 0.9

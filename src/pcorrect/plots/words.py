@@ -118,6 +118,14 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
+def shortened(text: str, most: int) -> str:
+    """The text with its middle left out where it is longer than `most`: names differ at the end."""
+    if len(text) <= most:
+        return text
+    end = most // 2
+    return f"{text[: most - end - 1]}…{text[-end:]}"
+
+
 def level(ci_prob: float, ci_kind: str = "eti") -> str:
     """Kind and level of an interval in words."""
     kind = {"eti": "equal-tailed", "hdi": "highest-density"}[ci_kind]

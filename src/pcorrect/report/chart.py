@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from pcorrect.fitting import Fit
 from pcorrect.marginal import FloatArray
+from pcorrect.plots.fit_pictures import density_picture, forest_picture, rootogram_picture
 from pcorrect.plots.picture import CROWD, Mark, Picture
 from pcorrect.report.markup import Content, Markup, data_block, tag
+from pcorrect.report.material import Material
 
 _UNITS = 1000.0
 # Height of an ordinary chart, in CSS pixels.
@@ -75,6 +78,22 @@ def chart(picture: Picture, note: Content = None) -> Markup:
         role="group",
         aria_label=picture.title,
     )
+
+
+def density_chart(fit: Fit, material: Material) -> Markup:
+    """Fitted population of p, and the observed shares."""
+    return chart(density_picture(fit, material.name(fit), material.options.ci_prob))
+
+
+def rootogram(fit: Fit, material: Material) -> Markup:
+    """Observed and predicted numbers of prompts by count."""
+    return chart(rootogram_picture(fit, material.name(fit), material.options.ci_prob))
+
+
+def forest(fit: Fit, material: Material) -> Markup:
+    """Every p_i with its interval, sorted."""
+    options = material.options
+    return chart(forest_picture(fit, material.name(fit), options.ci_prob, options.ci_kind))
 
 
 def _shape(mark: Mark, picture: Picture) -> Markup:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pcorrect.adequacy.checks import Checks, check_fit
 from pcorrect.comparison import (
     PairedDifference,
     Ranking,
@@ -23,7 +24,6 @@ from pcorrect.generations import Generations
 from pcorrect.marginal import CiKind
 from pcorrect.planning import PlanReport, plan_report
 from pcorrect.priors import Priors
-from pcorrect.report.trust import Trust, trust
 
 if TYPE_CHECKING:
     from pcorrect.consistency.flags import Flags
@@ -65,7 +65,7 @@ class Options:
     engine: str | None = None
     priors: Priors = field(default_factory=Priors)
     seed: int = 0
-    draws: int = 1000
+    draws: int | None = None
     rope: float | tuple[float, float] = 0.01
     texts: Mapping[str, str] = field(default_factory=dict)
 
@@ -172,10 +172,10 @@ class Material:
         return [plan_report(fit, ci_prob=self.options.ci_prob) for fit in self.fits]
 
     @cached_property
-    def trust(self) -> list[Trust]:
+    def checks(self) -> list[Checks]:
         """Checks of every fit."""
         rows = self.generations if self._few_rows else None
-        return [trust(fit, rows) for fit in self.fits]
+        return [check_fit(fit, rows) for fit in self.fits]
 
     @cached_property
     def flags(self) -> Flags | None:
@@ -189,8 +189,9 @@ class Material:
             groups = group_answers(self.generations)
         except PcorrectError:
             return None  # the log has no answers
-        # grades alone: blank where an answer would be
-        return None if groups.row_empty.all() else flag_prompts(groups)
+        # grades alone: blank where an answer would be, whether or not the keys are known
+        given = groups.count.any(axis=1)
+        return None if groups.row_empty[given].all() else flag_prompts(groups)
 
     @property
     def _few_rows(self) -> bool:

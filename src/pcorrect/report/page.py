@@ -8,7 +8,7 @@ import importlib.metadata
 from importlib import resources
 
 from pcorrect.plots import words
-from pcorrect.report.markup import Content, Markup, join, tag
+from pcorrect.report.markup import Markup, join, tag
 from pcorrect.report.material import Material
 from pcorrect.report.sections import SECTIONS
 
@@ -85,6 +85,3 @@ def _title(material: Material) -> str:
 
 def _asset(name: str) -> str:
     return (resources.files("pcorrect.report") / "assets" / name).read_text("utf-8")
-
-
-_ = Content

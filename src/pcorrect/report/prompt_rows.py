@@ -84,7 +84,9 @@ def prompt_rows(material: Material) -> list[PromptRow]:
             )
     room = int(np.clip(_ALL_TEXTS / max(len(rows), 1), 200, _ONE_TEXT))
     for row in rows.values():
-        row.text = cut(options.texts.get(row.prompt, ""), room)
+        # an id that long is the text itself, which the table cuts
+        text = row.prompt if len(row.prompt) > _ONE_ANSWER else ""
+        row.text = cut(options.texts.get(row.prompt, text), room)
     if material.flags is None:
         return sorted(rows.values(), key=lambda row: row.mean)
     _add_answers(rows, material.flags)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from pcorrect.api import all_counts
 from pcorrect.data import Counts
 from pcorrect.errors import PcorrectError
+from pcorrect.files import write_text
 from pcorrect.fitting import DEFAULT_MODEL
 from pcorrect.generations import Generations
 from pcorrect.marginal import CiKind, check_interval
@@ -31,7 +31,7 @@ def render_report(
     rope: float | tuple[float, float] = 0.01,
     texts: Mapping[str, str] | None = None,
     seed: int = 0,
-    draws: int = 1000,
+    draws: int | None = None,
     each: Callable[[list[tuple[Counts, str]]], Sequence[tuple[Counts, str]]] = list,
     **reading: Any,
 ) -> str:
@@ -115,20 +115,7 @@ def write_report(data: Any, path: str | os.PathLike[str], **options: Any) -> Non
     if not path.parent.is_dir():
         # known before the work is done
         raise PcorrectError(f"cannot write {path}: no directory {path.parent}")
-    text = render_report(data, **options)
-    part = None
-    try:
-        handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(part, 0o666 & ~umask)
-        os.replace(part, path)
-    except OSError as error:
-        if part is not None:
-            Path(part).unlink(missing_ok=True)
-        raise PcorrectError(f"cannot write {path}: {error.strerror}") from error
+    write_text(path, render_report(data, **options))
 
 
 def _is_counts(data: Any) -> bool:

@@ -98,7 +98,7 @@
     const line = (i) => {
       const row = make("tr");
       rows[i].forEach((cell, j) => {
-        const element = make(j ? "td" : "th", undefined, kinds[j] === "n" ? "num" : "");
+        const element = make(j ? "td" : "th", undefined, kinds[j] || "");
         if (j) element.append(make("bdi", text(cell)));
         else {
           const opener = make("button");
@@ -116,7 +116,8 @@
       body.append(...matches.slice(shown, shown + PAGE).map(line));
       shown = Math.min(shown + PAGE, matches.length);
       button.hidden = shown >= matches.length;
-      found.textContent = `${shown} of ${matches.length} prompts shown`;
+      found.textContent = shown < matches.length || matches.length < rows.length
+        ? `${shown} of ${matches.length} prompts shown` : "";
     };
     const refresh = () => {
       const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -126,7 +127,7 @@
       add();
     };
     heads.forEach((head, j) => head.querySelector("button").addEventListener("click", () => {
-      const first = kinds[j] === "n" ? "descending" : "ascending";
+      const first = kinds[j] === "num" ? "descending" : "ascending";
       const other = first === "descending" ? "ascending" : "descending";
       const way = head.getAttribute("aria-sort") === first ? other : first;
       heads.forEach((h) => h.removeAttribute("aria-sort"));

@@ -29,27 +29,27 @@ class Section:
     name : str
         Anchor.
     title : str
-    verdict : callable
-        Material -> sentences for the top of the page; may be empty.
     build : callable
         Material -> the section, or None where it has nothing to show and is left out.
+    verdict : callable, optional
+        Material -> sentences for the top of the page; may be empty.
     """
 
     name: str
     title: str
-    verdict: Callable[[Material], list[Content]]
     build: Callable[[Material], Markup | None]
+    verdict: Callable[[Material], list[Content]] = lambda material: []
 
 
 #: Everything that a report can hold, in this order.
 SECTIONS = (
-    Section("scores", "Scores", scores.verdict, scores.build),
-    Section("suite", "All benchmarks together", suite.verdict, suite.build),
-    Section("comparison", "Comparison", comparison.verdict, comparison.build),
-    Section("enough", "How many generations are enough?", enough.verdict, enough.build),
-    Section("adequacy", "Can it be trusted?", adequacy.verdict, adequacy.build),
-    Section("prompts", "Prompts and their keys", prompts.verdict, prompts.build),
-    Section("each", "One by one", one_by_one.verdict, one_by_one.build),
-    Section("data", "Data", data.verdict, data.build),
-    Section("methods", "Methods", methods.verdict, methods.build),
+    Section("scores", "Scores", scores.build, scores.verdict),
+    Section("suite", "All benchmarks together", suite.build, suite.verdict),
+    Section("comparison", "Comparison", comparison.build, comparison.verdict),
+    Section("enough", "How many generations are enough?", enough.build, enough.verdict),
+    Section("adequacy", "Can it be trusted?", adequacy.build, adequacy.verdict),
+    Section("prompts", "Prompts and their keys", prompts.build, prompts.verdict),
+    Section("each", "One by one", one_by_one.build),
+    Section("data", "Data", data.build, data.verdict),
+    Section("methods", "Methods", methods.build),
 )

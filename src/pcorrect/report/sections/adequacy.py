@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from pcorrect.adequacy.checks import Checks
 from pcorrect.fitting import Fit
 from pcorrect.plots import words
-from pcorrect.plots.check_pictures import runs_picture
-from pcorrect.report.chart import chart
-from pcorrect.report.fit_charts import density_chart, rootogram
+from pcorrect.plots.data_pictures import runs_picture
+from pcorrect.report.chart import chart, density_chart, rootogram
 from pcorrect.report.markup import Content, Markup, tag
 from pcorrect.report.material import Material
 from pcorrect.report.tables import Cell, Column, table
-from pcorrect.report.trust import Trust
 
 _NAMES = 4
 _WORST = {"rejected", "doubtful", "differ", "depends"}
@@ -19,13 +18,13 @@ _WORST = {"rejected", "doubtful", "differ", "depends"}
 def verdict(material: Material) -> list[Content]:
     """What speaks against the results, and whether the shape could be checked."""
     if len(material.fits) == 1:
-        found, fit = material.trust[0], material.fits[0]
+        found, fit = material.checks[0], material.fits[0]
         return [[tag("b", "Checks: "), line] for line in _sentences(fit, found)]
     out: list[Content] = []
-    shapes = [t.shape.status for t in material.trust if t.shape is not None]
+    shapes = [t.shape.status for t in material.checks if t.shape is not None]
     rejected = [
         material.name(fit)
-        for fit, t in zip(material.fits, material.trust, strict=True)
+        for fit, t in zip(material.fits, material.checks, strict=True)
         if t.shape is not None and t.shape.status == "rejected"
     ]
     if rejected:
@@ -43,7 +42,7 @@ def verdict(material: Material) -> list[Content]:
     ):
         who = [
             material.name(fit)
-            for fit, t in zip(material.fits, material.trust, strict=True)
+            for fit, t in zip(material.fits, material.checks, strict=True)
             if names(t)
         ]
         if who:
@@ -51,15 +50,15 @@ def verdict(material: Material) -> list[Content]:
     return out
 
 
-def _differ(found: Trust) -> bool:
+def _differ(found: Checks) -> bool:
     return found.runs is not None and found.runs.status == "differ"
 
 
-def _depend(found: Trust) -> bool:
+def _depend(found: Checks) -> bool:
     return found.stopping.status == "depends"
 
 
-def _sentences(fit: Fit, found: Trust) -> list[str]:
+def _sentences(fit: Fit, found: Checks) -> list[str]:
     """Verdicts of the checks that have something to say."""
     out = []
     if found.shape is not None:
@@ -97,7 +96,7 @@ def build(material: Material) -> Markup:
         Column("k and results", "whether k depends on the results", number=False),
     ]
     rows = [
-        _row(fit, found, several) for fit, found in zip(material.fits, material.trust, strict=True)
+        _row(fit, found, several) for fit, found in zip(material.fits, material.checks, strict=True)
     ]
     body: list[Content] = [
         tag(
@@ -111,31 +110,31 @@ def build(material: Material) -> Markup:
     if material.inline:
         texts = [
             [tag("b", f"{material.name(fit)}: "), line]
-            for fit, found in zip(material.fits, material.trust, strict=True)
+            for fit, found in zip(material.fits, material.checks, strict=True)
             for line in _sentences(fit, found)
         ]
         body.append(tag("ul", [tag("li", text) for text in texts]))
+        # kind by kind: the llms stand side by side
         charts = [
-            part
-            for fit, found in zip(material.fits, material.trust, strict=True)
-            for part in (
-                density_chart(fit, material),
-                rootogram(fit, material),
-                runs_chart(found, material.name(fit)),
-            )
+            *(density_chart(fit, material) for fit in material.fits),
+            *(rootogram(fit, material) for fit in material.fits),
+            *(
+                runs_chart(found, material.name(fit))
+                for fit, found in zip(material.fits, material.checks, strict=True)
+            ),
         ]
         body.append(tag("div", charts, class_="charts"))
     return tag("div", body)
 
 
-def runs_chart(found: Trust, name: str) -> Markup | None:
+def runs_chart(found: Checks, name: str) -> Markup | None:
     """How far each run stands out; None where runs cannot be compared."""
     if found.runs is None or found.runs.status == "not checked":
         return None
     return chart(runs_picture(found.runs, name))
 
 
-def _row(fit: Fit, found: Trust, several: bool) -> list[Cell | Content]:
+def _row(fit: Fit, found: Checks, several: bool) -> list[Cell | Content]:
     cells: list[Cell | Content] = [fit.counts.llm, *([fit.counts.benchmark] if several else [])]
     shape, runs = found.shape, found.runs
     if shape is None:
@@ -144,9 +143,10 @@ def _row(fit: Fit, found: Trust, several: bool) -> list[Cell | Content]:
         cells.append(_status(shape.status))
         cells.append(Cell(words.p_value(shape.p_value), shape.p_value))
         cells.append(Cell(words.fixed(shape.shift_se), shape.shift_se))
-        cells.append(
-            Cell(words.number(shape.alpha, 2), shape.alpha, shape.alpha_lower, shape.alpha_upper)
-        )
+        # where nothing was checked alpha is its prior
+        checked = shape.status != "not checked"
+        ends = (shape.alpha, shape.alpha_lower, shape.alpha_upper) if checked else (None,) * 3
+        cells.append(Cell(words.number(ends[0], 2), *ends))
     if runs is None or runs.status == "not checked":
         cells += ["not checked" if runs else "–", *["–"] * 3]
     else:
@@ -159,4 +159,6 @@ def _row(fit: Fit, found: Trust, several: bool) -> list[Cell | Content]:
 
 
 def _status(status: str) -> Content:
+    if status == "no sign":
+        return "nothing found"
     return tag("b", status, class_="c2") if status in _WORST else status

@@ -14,8 +14,8 @@ from pcorrect.report.markup import Content, Markup, data_block, tag
 from pcorrect.report.material import Material
 from pcorrect.report.tables import Cell, Column, ruler, table, whiskers
 
-# Names in a sentence.
-_NAMES = 5
+# Names in a sentence; up to so many llms have theirs beside the matrix.
+_NAMES, _NAMED = 5, 30
 
 
 def verdict(material: Material) -> list[Content]:
@@ -67,8 +67,8 @@ def _ranking_sentence(result: Ranking, material: Material) -> Content:
         return [tag("b", f"{head}.")]
     return [
         tag("b", f"{head}."),
-        f" The data do not tell it from {words.count(len(rivals), 'other')}: "
-        f"{words.listed(rivals, _NAMES)}.",
+        f" With all pairs compared at once, the data do not tell it from "
+        f"{words.count(len(rivals), 'other')}: {words.listed(rivals, _NAMES)}.",
     ]
 
 
@@ -256,14 +256,21 @@ def _matrix(result: Ranking) -> Markup:
         aria_hidden="true",
         shape_rendering="crispEdges",
     )
+    names = [
+        tag("span", name, class_="name", style=f"top:{100 * (i + 0.5) / size:.2f}%")
+        for i, name in enumerate(result.llm if size <= _NAMED else ())
+    ]
     values = [[round(float(p), 4) for p in row] for row in result.p_better]
     return tag(
         "figure",
         tag("figcaption", "P(row better than column), by mu; both in order of rank"),
-        tag("div", drawing, class_="square"),
+        tag("div", drawing, names, class_="square"),
         tag(
             "div",
-            [tag("span", tag("i", class_=f"key shade s{s}"), f"{s / 10:g}") for s in range(10)],
+            [
+                tag("span", tag("i", class_=f"key shade s{s}"), f"{s / 10:g} to {(s + 1) / 10:g}")
+                for s in range(10)
+            ],
             class_="legend",
         ),
         data_block({"names": list(result.llm), "p": values}, class_="pairs"),

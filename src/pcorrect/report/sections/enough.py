@@ -33,9 +33,8 @@ def verdict(material: Material) -> list[Content]:
         out.append(
             [
                 tag("b", "Generations: "),
-                f"as many as were run are within {100 * known[0].of_floor:g} % of what any k can "
-                f"give for new prompts, for {enough} of "
-                f"{words.count(len(known), material.noun)}.",
+                f"for {enough} of {words.count(len(known), material.noun)} the k used is within "
+                f"{100 * known[0].of_floor:g} % of what any k can give for new prompts.",
             ]
         )
     if untold := len(plans) - len(known):
@@ -116,4 +115,4 @@ def curve_chart(plan: PlanReport, name: str) -> Markup | None:
     """Standard errors against k; None where the data do not tell them."""
     if plan.found.unknown:
         return None
-    return chart(precision_picture(plan.curve, name, plan.found.k_max))
+    return chart(precision_picture(plan.curve, name, plan.found.k_max, plan.used))

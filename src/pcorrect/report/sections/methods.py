@@ -7,7 +7,7 @@ import platform
 
 from pcorrect.fitting import Fit
 from pcorrect.plots import words
-from pcorrect.report.markup import Content, Markup, tag
+from pcorrect.report.markup import Markup, tag
 from pcorrect.report.material import Material
 
 _MODELS = {
@@ -28,11 +28,6 @@ PAPER = (
     "Zhang, Cai & Chen (2025). Beyond the Singular: The Essential Role of Multiple Generations in "
     "Effective Benchmark Evaluation and Analysis. arXiv:2502.08943"
 )
-
-
-def verdict(material: Material) -> list[Content]:
-    """Nothing to add."""
-    return []
 
 
 def build(material: Material) -> Markup:

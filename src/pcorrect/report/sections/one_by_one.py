@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from pcorrect.plots import words
-from pcorrect.report.fit_charts import density_chart, forest, rootogram
-from pcorrect.report.markup import Content, Markup, tag
+from pcorrect.report.chart import density_chart, forest, rootogram
+from pcorrect.report.markup import Markup, tag
 from pcorrect.report.material import Material
 from pcorrect.report.sections.adequacy import runs_chart
 from pcorrect.report.sections.enough import curve_chart
-
-
-def verdict(material: Material) -> list[Content]:
-    """Nothing to add."""
-    return []
 
 
 def build(material: Material) -> Markup | None:
@@ -27,7 +22,7 @@ def build(material: Material) -> Markup | None:
         )
     options = material.options
     blocks = []
-    for fit, plan, found in zip(material.fits, material.plans, material.trust, strict=True):
+    for fit, plan, found in zip(material.fits, material.plans, material.checks, strict=True):
         name = material.name(fit)
         low, high = fit.marginals["mu"].interval(options.ci_prob, options.ci_kind)
         charts = [

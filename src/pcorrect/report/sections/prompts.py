@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pcorrect.plots import words
-from pcorrect.plots.map_pictures import map_picture
-from pcorrect.report.chart import chart
-from pcorrect.report.fit_charts import forest
+from pcorrect.plots.data_pictures import map_picture
+from pcorrect.report.chart import chart, forest
 from pcorrect.report.markup import Content, Markup, data_block, tag
 from pcorrect.report.material import Material
 from pcorrect.report.prompt_rows import PromptRow, cut, prompt_rows
@@ -23,7 +22,7 @@ _ROWS = 8000
 _PAGE = 25
 # Up to so many llms have a column each.
 _LLMS = 3
-_ONE_CELL = 60
+_ONE_CELL, _ONE_ID = 60, 160
 _NAMES = 3
 
 
@@ -134,13 +133,14 @@ def _effect_table(effect: ScoreEffect) -> Markup:
 def listing(rows: list[PromptRow], material: Material) -> Markup:
     """The table of prompts: the first rows as HTML, all of them as data for the script."""
     columns = _columns(rows, material)
-    heads, kinds = [name for name, _ in columns], [kind for _, kind in columns]
+    heads = [column.head for column in columns]
+    kinds = ["num" if column.number else None for column in columns]
     lines = [_cells(row, heads, material) for row in rows]
     first = [
         tag(
             "tr",
             [
-                tag("td" if i else "th", text, class_="num" if kind == "n" else None)
+                tag("td" if i else "th", text, class_=kind)
                 for i, (text, kind) in enumerate(zip(_shown(line), kinds, strict=True))
             ],
         )
@@ -151,11 +151,11 @@ def listing(rows: list[PromptRow], material: Material) -> Markup:
     head = [
         tag(
             "th",
-            tag("button", name, type="button"),
+            tag("button", column.head, type="button", title=column.about or None),
             scope="col",
-            class_="num" if kind == "n" else None,
+            class_=kind,
         )
-        for name, kind in columns
+        for column, kind in zip(columns, kinds, strict=True)
     ]
     whole = tag(
         "table",
@@ -177,33 +177,43 @@ def listing(rows: list[PromptRow], material: Material) -> Markup:
     )
 
 
-_SUSPECT = ("P(mislabelled)", "n")
+_SUSPICION = (
+    Column("P(mislabelled)", "probability that the key is wrong or the prompt unclear"),
+    Column("S", "consistency: sum over answers of share × log share; 0 is one answer always"),
+    Column("key", number=False),
+    Column("rival", "the most likely other truth among the answers", number=False),
+    Column("its share, %", "share of the answers that are the rival, each llm weighing the same"),
+    Column("llms for it", "llms whose most frequent answer is the rival, of those that answered"),
+)
 
 
-def _columns(rows: list[PromptRow], material: Material) -> list[tuple[str, str]]:
-    """Heads, and what each holds: "t" text, "n" a number with its text."""
-    columns = [("prompt", "t")]
+def _columns(rows: list[PromptRow], material: Material) -> list[Column]:
+    columns = [Column("prompt", number=False)]
     if len(material.benchmarks) > 1:
-        columns.append(("benchmark", "t"))
+        columns.append(Column("benchmark", number=False))
     if any(row.group for row in rows):
-        columns.append(("group", "t"))
-    level = f"{100 * material.options.ci_prob:g} % {material.options.ci_kind}"
+        columns.append(Column("group", number=False))
+    options = material.options
     if len(material.llms) <= _LLMS:
+        kind = words.level(options.ci_prob, options.ci_kind)
         for llm in material.llms:
-            name = f": {llm}" if len(material.llms) > 1 else ""
-            columns += [(f"P(correct), %{name} ({level})", "n"), (f"correct{name}", "n")]
+            name = f"{llm}: " if len(material.llms) > 1 else ""
+            short = f"{100 * options.ci_prob:g} % {options.ci_kind}"
+            about = f"correct of scored generations; posterior mean of p and its {kind}"
+            columns.append(Column(f"{name}correct · P(correct), % ({short})", about))
     else:
-        columns += [("mean P(correct), %", "n"), ("lowest", "n"), ("highest", "n")]
-        columns.append(("correct, all llms", "n"))
-    if material.flags is not None:
-        columns += [_SUSPECT, ("S", "n"), ("key", "t"), ("rival", "t"), ("its share, %", "n")]
-        columns.append(("llms for it", "n"))
-    return columns
+        columns += [
+            Column("mean P(correct), %", "mean over llms of the posterior means of p"),
+            Column("lowest", "least posterior mean of p of any llm"),
+            Column("highest", "largest posterior mean of p of any llm"),
+            Column("correct, all llms", "correct of scored generations"),
+        ]
+    return [*columns, *(_SUSPICION if material.flags is not None else ())]
 
 
-def _cells(row: PromptRow, heads: list[str], material: Material) -> list[Any]:
+def _cells(row: PromptRow, heads: list[Content], material: Material) -> list[Any]:
     """Cells of a row; a number is (value, text)."""
-    cells: list[Any] = [row.prompt]
+    cells: list[Any] = [cut(row.prompt, _ONE_ID)]
     if "benchmark" in heads:
         cells.append(row.benchmark)
     if "group" in heads:
@@ -211,11 +221,11 @@ def _cells(row: PromptRow, heads: list[str], material: Material) -> list[Any]:
     if len(material.llms) <= _LLMS:
         for llm in material.llms:
             if llm not in row.p:
-                cells += [[None, "–"]] * 2
+                cells.append([None, "–"])
                 continue
             mean, low, high, s, k = row.p[llm]
-            cells.append([mean, f"{words.percent(mean)} ({words.interval(low, high)})"])
-            cells.append([s / k if k else None, f"{s}/{k}"])
+            p = f"{words.percent(mean)} ({words.interval(low, high)})"
+            cells.append([mean, f"{s}/{k} · {p}"])
     else:
         means = [p[0] for p in row.p.values()]
         cells += [[value, words.percent(value)] for value in (row.mean, min(means), max(means))]

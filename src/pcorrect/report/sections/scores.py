@@ -57,10 +57,9 @@ def _sentence(fit: Fit, material: Material) -> Content:
         tag("b", counts.llm),
         f" on {counts.benchmark}: ",
         tag("b", f"{words.percent(fit.marginals['mu'].mean, mu[1] - mu[0])} %"),
-        f" correct is expected on new prompts like these, with {100 * options.ci_prob:g} % "
-        f"probability between {words.interval(*mu)} %. On {these}, unlimited generations would "
-        f"give {words.interval(*score)} % ({used} of each "
-        f"{'was' if k.max() == 1 else 'were'} seen).",
+        f" correct is expected on new prompts like these ({100 * options.ci_prob:g} % interval "
+        f"{words.interval(*mu)} %). On {these}, unlimited generations would give "
+        f"{words.interval(*score)} % ({used} of each {'was' if k.max() == 1 else 'were'} seen).",
     ]
 
 

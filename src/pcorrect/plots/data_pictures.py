@@ -1,11 +1,13 @@
-"""The data map: P(correct) against consistency, one point per prompt."""
+"""Pictures of the data: the map of P(correct) against consistency, and runs that should agree."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pcorrect.adequacy.runs import RunCheck
 from pcorrect.plots import words
 from pcorrect.plots.axes import in_percent, linear
 from pcorrect.plots.fit_pictures import MU
@@ -83,7 +85,7 @@ def flag_text(prompt: FlaggedPrompt) -> str:
         text += f"; P(mislabelled) {words.equals(prompt.p_mislabelled)}"
     if prompt.rival is not None:
         text += (
-            f"; key {str(prompt.key)[:40]!r}, rival {prompt.rival[:40]!r} of "
+            f"; key {str(prompt.key)[:40]!r}, rival {prompt.rival[:40]!r}, most frequent with "
             f"{prompt.support} of {words.count(prompt.n_llms, 'llm')}"
         )
     return text
@@ -94,7 +96,7 @@ def _empty(y: np.ndarray, name: str) -> Picture:
     return Picture(
         f"Data map: {name}",
         linear([], "P(correct), %", in_percent, bounds=(-0.02, 1.02)),
-        linear([], "consistency S: 0 is one answer always", bounds=(bottom - 0.03, 0.03)),
+        linear([], "consistency S (0: always one answer)", bounds=(bottom - 0.03, 0.03)),
         "Suspect prompts lie at the top left: always the same answer, and never the key. Equal "
         "points are moved apart a little.",
         1.25,
@@ -109,3 +111,37 @@ def _spread(x: np.ndarray, y: np.ndarray, picture: Picture) -> tuple[np.ndarray,
         step = _JITTER * (axis.high - axis.low)
         moved.append(np.clip(value + rng.uniform(-step, step, len(value)), axis.low, axis.high))
     return moved[0], moved[1]
+
+
+def runs_picture(check: RunCheck, name: str) -> Picture:
+    """How far each run stands from what its prompts get on average."""
+    runs = np.arange(1, len(check.effect) + 1)
+    seen = check.n_by_run > 0
+    effect = np.where(seen, check.effect, np.nan)
+    half = check.gap_limit / 2
+    reach = 1.15 * max(half, float(np.nanmax(np.abs(effect), initial=0.0))) or 0.01
+    x_axis = linear([], "run (generation number)", bounds=(0.4, len(runs) + 0.6), most=10)
+    picture = Picture(
+        f"Runs of the benchmark: {name}",
+        replace(x_axis, ticks=tuple(t for t in x_axis.ticks if t == int(t) and t >= 1)),
+        linear([], "points from the prompts' means", in_percent, bounds=(-reach, reach)),
+        "Shaded: as high as a gap between best and worst run that 1 in 100 sets of exchangeable "
+        "runs exceeds.",
+    )
+    picture.band([x_axis.low, x_axis.high], [-half] * 2, [half] * 2, 0, "99 % limit of the gap")
+    picture.horizontal(0.0, 0)
+    out = np.isin(runs - 1, check.outstanding)
+    picture.points(runs[~out], effect[~out], MU, "run")
+    picture.points(runs[out], effect[out], 2, "stands out")
+    picture.say(
+        runs,
+        effect,
+        [
+            f"run {j}: {words.percent(float(mean))} % of {n:,} correct, "
+            f"{words.points(float(d))} points from its prompts' means (p = {p:.2g})"
+            for j, mean, n, d, p in zip(
+                runs, check.mean, check.n_by_run, check.effect, check.p_run, strict=True
+            )
+        ],
+    )
+    return picture
