@@ -22,7 +22,7 @@ from pcorrect.data import PromptCounts
 from pcorrect.fitting import DEFAULT_MODEL, run_fit
 from pcorrect.moment_estimates import moments
 from pcorrect.planning import extend
-from pcorrect.planning.estimates import quantiles
+from pcorrect.planning.variances import quantiles
 
 TASKS = [
     ("epoch_otis_mock_aime", 4, 16),

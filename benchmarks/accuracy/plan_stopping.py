@@ -5,7 +5,8 @@ often is one of two equal llms named better, and how often is the better one fou
 the end, with the same test at every look (peeking), and with the group-sequential boundary? Truth:
 logit-normal pairs whose difficulty correlates .8 and .95, and (for `score`) a truth on exactly
 these prompts. Width rule: stop when the 95 % interval is narrow enough; coverage at the stop,
-and with a fixed number.
+and with a fixed number, for the moment interval and for the posterior of the plain Beta (which no
+stopping rule makes right on the population that no Beta fits).
 
     python benchmarks/accuracy/plan_stopping.py
 """
@@ -16,6 +17,7 @@ import numpy as np
 from plan_common import write
 from scipy.special import expit
 
+from pcorrect.fitting import DEFAULT_MODEL
 from pcorrect.planning import simulate_comparison_rule, simulate_width_rule
 
 LOOKS = [2, 4, 8, 16, 32]
@@ -74,7 +76,10 @@ def widths() -> list[dict[str, object]]:
         ("three-part", spiky, "mu", 0.08),
         ("three-part", spiky, "score", 0.015),
     ):
-        for interval, replications in (("moments", 20_000), ("posterior", 400)):
+        for interval, model, replications in (
+            ("moments", "", 20_000),
+            ("posterior", "beta_bernoulli", 400),
+        ):
             found = simulate_width_rule(
                 p,
                 n=PROMPTS,
@@ -82,7 +87,7 @@ def widths() -> list[dict[str, object]]:
                 half_width=half_width,
                 estimand=estimand,
                 interval=interval,
-                model="beta_bernoulli",
+                model=model or DEFAULT_MODEL,
                 replications=replications,
                 seed=4,
                 progress=True,
@@ -93,6 +98,7 @@ def widths() -> list[dict[str, object]]:
                     "estimand": estimand,
                     "half_width": half_width,
                     "interval": interval,
+                    "model": model,
                     "replications": replications,
                     "coverage": found.coverage,
                     "coverage_fixed": found.coverage_fixed,

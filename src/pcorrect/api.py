@@ -9,6 +9,7 @@ import numpy as np
 from pcorrect.data import Counts, PromptCounts
 from pcorrect.errors import ChoiceError, PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL, run_fit
+from pcorrect.planning.curve import add_planning
 from pcorrect.posterior import to_datatree
 from pcorrect.priors import Priors
 from pcorrect.readers import Generations
@@ -65,7 +66,8 @@ def fit(
     Returns
     -------
     xarray.DataTree
-        ArviZ groups; ``posterior`` holds mu, score, sigma, rho and p[prompt].
+        ArviZ groups; ``posterior`` holds mu, score, sigma, rho and p[prompt], ``planning`` the
+        precision against the number of generations (`precision_curve`).
 
     Raises
     ------
@@ -87,12 +89,13 @@ def fit(
         draws=draws,
         progress=progress,
     )
-    return to_datatree(
+    tree = to_datatree(
         result,
         p_draws=p_draws,
         posterior_predictive=posterior_predictive,
         log_likelihood=log_likelihood,
     )
+    return add_planning(tree)
 
 
 def fit_all(data: Any, **options: Any) -> dict[tuple[str, str], xr.DataTree]:

@@ -34,6 +34,18 @@ def test_tables(table, capsys):
     assert "-0.000" not in out
 
 
+def test_grades_without_answers_say_nothing_of_the_keys(tmp_path, capsys):
+    path = tmp_path / "grades.csv"
+    rows = [f"a,q{i},{j},,{i},{int(i > 3)}" for i in range(8) for j in (1, 2)]
+    path.write_text(HEAD + "\n".join(rows) + "\n")
+    assert main(["map", str(path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["prompts"]
+    assert [prompt["p_mislabelled"] for prompt in found] == [None] * 8
+    assert {prompt["prompt"] for prompt in found[:4]} == {"q0", "q1", "q2", "q3"}
+    assert main(["map", str(path)]) == 0
+    assert "no generation has an answer" in capsys.readouterr().out
+
+
 def test_json(table, tmp_path, capsys):
     assert main(["map", str(table), "--json", "--csv", str(tmp_path / "out.csv")]) == 0
     found = json.loads(capsys.readouterr().out)

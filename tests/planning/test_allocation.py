@@ -16,37 +16,93 @@ from scipy.stats import betabinom
 from pcorrect.data import PromptCounts
 from pcorrect.errors import PcorrectError
 from pcorrect.fitting import run_fit
-from pcorrect.planning.allocation import known, next_prompts
-from pcorrect.planning.spread import remaining, spread
-from pcorrect.planning.undecided import _hull
+from pcorrect.planning.allocation import next_prompts
+from pcorrect.planning.spending import Knowledge, _hull, level
 from pcorrect.result import Fit
 
 
+def knowledge(rng: np.random.Generator, cells: int, sizes: list[int], rank: int = 2) -> Knowledge:
+    """Made-up knowledge: any noise, own and shared variance."""
+    return Knowledge(
+        np.repeat(np.arange(cells), sizes),
+        np.array(sizes, dtype=float),
+        rng.uniform(0.01, 0.25, cells),
+        rng.uniform(0.0, 0.05, cells),
+        rng.normal(0, 0.05, (cells, rank)),
+    )
+
+
+def left_over(known: Knowledge, m: np.ndarray) -> float:
+    """Variance of the sum of all p after m more generations, from the full covariance matrix."""
+    c = known.of_prompt
+    shared = known.shared[c] @ known.shared[c].T
+    p = shared + np.diag(known.own[c])
+    seen = m > 0
+    if not seen.any():
+        return float(p.sum())
+    data = p[np.ix_(seen, seen)] + np.diag(known.noise[c][seen] / m[seen])
+    with_sum = p[seen].sum(axis=1)
+    return float(p.sum() - with_sum @ np.linalg.solve(data, with_sum))
+
+
+@given(seed=st.integers(0, 10_000))
+def test_variance_that_is_left_is_that_of_the_full_matrix(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = [3, 1, 2]
+    known = knowledge(rng, 3, sizes)
+    x = rng.integers(0, 6, 3)
+    expected = left_over(known, np.repeat(x, sizes).astype(float))
+    assert known.variance(x.astype(float)) == pytest.approx(expected, rel=1e-9)
+
+
 @settings(deadline=None)
-@given(
-    weight=st.lists(st.floats(0.0, 0.25), min_size=4, max_size=4),
-    seen=st.lists(st.floats(0.0, 20), min_size=4, max_size=4),
-    total=st.integers(1, 9),
-)
-def test_no_allocation_is_better(weight: list[float], seen: list[float], total: int) -> None:
-    w, nu = np.array(weight), np.array(seen)
-    m = spread(w, nu, total)
+@given(seed=st.integers(0, 10_000))
+def test_gain_is_the_slope(seed: int) -> None:
+    """One more generation of a cell, spread over its prompts, by finite differences."""
+    rng = np.random.default_rng(seed)
+    known = knowledge(rng, 3, [3, 1, 2])
+    x = rng.uniform(0, 6, 3)
+    for c in range(3):
+        step = np.zeros(3)
+        step[c] = 1e-5
+        slope = (known.variance(x) - known.variance(x + step)) / (1e-5 * known.size[c])
+        assert slope == pytest.approx(known.gain(x)[c], rel=1e-2, abs=1e-6)
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=st.integers(0, 10_000), total=st.integers(1, 9))
+def test_no_allocation_is_better(seed: int, total: int) -> None:
+    """Real-valued numbers are at least as good as every whole one, and rounding costs little."""
+    known = knowledge(np.random.default_rng(seed), 4, [1, 1, 1, 1])
+    options = [
+        np.array(x) for x in itertools.product(range(total + 1), repeat=4) if sum(x) == total
+    ]
+    listed = min(known.variance(x.astype(float)) for x in options)
+    assert known.variance(known.best(total)) <= listed * 1.001
+    m = known.spend(total)
     assert m.sum() == total
     assert m.min() >= 0
-    if not w.any():
-        return
-    best = min(
-        remaining(w, nu, np.array(x))
-        for x in itertools.product(range(total + 1), repeat=4)
-        if sum(x) == total
-    )
-    assert remaining(w, nu, m) <= best * (1 + 1e-6) + 1e-12
+    gained, most = (known.variance(np.zeros(4)) - v for v in (known.variance(1.0 * m), listed))
+    assert gained >= 0.7 * most
+
+
+def test_prompts_that_look_alike_share_the_doubt() -> None:
+    """What is expected of the fit agrees with its posterior; solved prompts are looked at again."""
+    s = np.repeat(np.arange(5), [40, 17, 18, 12, 113])
+    fit = run_fit(PromptCounts.from_arrays(s, 4), draws=250)
+    known = Knowledge.of([fit])
+    sd = np.sqrt(known.variance(np.zeros(len(known.size)))) / len(s)
+    assert sd == pytest.approx(fit.marginals["score"].sd, rel=0.1)
+    m = next_prompts(fit, 400).n_generations
+    assert 0.2 < m[s == 4].mean() < 0.3 * m[s == 2].mean()
+    # dealt out over the whole of the prompts that look alike, not to the first of them
+    assert abs(m[s == 4][:56].sum() - m[s == 4][57:].sum()) <= 1
 
 
 @given(seen=st.lists(st.integers(0, 30), min_size=1, max_size=40), total=st.integers(1, 2000))
 def test_even_spread_levels_the_totals(seen: list[int], total: int) -> None:
     k = np.array(seen)
-    after = k + spread(np.ones(len(k)), k.astype(float), total)
+    after = k + level(k, total)
     assert after.sum() == k.sum() + total
     touched = after[after > k]
     assert touched.max() - touched.min() <= 1
@@ -55,12 +111,12 @@ def test_even_spread_levels_the_totals(seen: list[int], total: int) -> None:
 
 def test_large_numbers() -> None:
     rng = np.random.default_rng(1)
-    w = rng.choice([0.0, 0.1, 0.25], 300_000)
-    m = spread(w, np.full(len(w), 8.0), 3_000_001)
+    s = rng.binomial(16, rng.choice([0.0, 0.3, 0.9, 1.0], 300_000))
+    known = Knowledge.of([run_fit(PromptCounts.from_arrays(s, 16), model="beta_bernoulli")])
+    m = known.spend(3_000_001)
     assert m.sum() == 3_000_001
-    assert m[w == 0].sum() == 0
-    for value in (0.1, 0.25):
-        assert np.ptp(m[w == value]) <= 1
+    for value in np.unique(s):
+        assert np.ptp(m[s == value]) <= 1
 
 
 def test_expected_variance_of_a_beta_is_exact() -> None:
@@ -77,12 +133,14 @@ def test_expected_variance_of_a_beta_is_exact() -> None:
 
 def test_known_numbers_of_a_fit(spiky: PromptCounts, with_population) -> None:  # type: ignore[no-untyped-def]
     fit = run_fit(spiky, model="beta_bernoulli")
-    weight, seen = known(fit)
+    known = Knowledge.of([fit])
     table = fit.prompts.table(0.95, "eti")
-    np.testing.assert_allclose(weight / seen, table.sd**2, rtol=0.02)
-    np.testing.assert_allclose(weight, table.mean * (1 - table.mean) - table.sd**2, rtol=0.02)
-    drawn = known(with_population(fit, None))
-    np.testing.assert_allclose(drawn[0], weight, rtol=0.15)
+    total = (known.own + np.sum(known.shared**2, axis=1))[known.of_prompt]
+    np.testing.assert_allclose(total, table.sd**2, rtol=0.05)
+    noise = known.noise[known.of_prompt]
+    np.testing.assert_allclose(noise, table.mean * (1 - table.mean) - table.sd**2, rtol=0.03)
+    drawn = Knowledge.of([with_population(fit, None)])
+    np.testing.assert_allclose(drawn.noise, noise, rtol=0.15)
 
 
 def test_generations_go_where_p_is_unsure(spiky: PromptCounts, spiky_fit: Fit) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from pcorrect.data import PromptCounts
 from pcorrect.errors import PcorrectError
+from pcorrect.fitting import run_fit
 from pcorrect.moment_estimates import moments
-from pcorrect.planning.curve import default_k, precision_curve
+from pcorrect.planning.curve import add_planning, default_k, planning_group, precision_curve
+from pcorrect.planning.goals import minimal_k
 from pcorrect.planning.variances import Variances
 from pcorrect.result import Fit
 
@@ -48,7 +52,6 @@ def test_published_series_follows_from_its_last_value() -> None:
 
 
 def test_series_stops_falling_at_a_few_generations() -> None:
-    from pcorrect.planning.goals import minimal_k
 
     assert minimal_k(Variances.from_table(0.3182, 0.0596, 30, 64)).k == 6
 
@@ -122,7 +125,8 @@ def test_all_alike_shows_no_errors(s: int) -> None:
     for name in ("se_mu", "se_score", "half_width_mu", "half_width_score", "seen_se_mu"):
         assert np.isnan(getattr(curve, name)).all()
     assert np.isnan(curve.floor.value)
-    assert curve.observed_se_mu[0] == 0
+    # the 0 of the moments is no error bar either
+    assert np.isnan(curve.observed_se_mu).all()
 
 
 def test_unequal_numbers_of_generations() -> None:
@@ -181,3 +185,38 @@ def test_real_runs_are_predicted_by_their_first_generations(shared) -> None:  # 
         curve = precision_curve(found, [2, 4, 8])
         inside = (curve.se_mu[0] < curve.observed_se_mu) & (curve.observed_se_mu < curve.se_mu[2])
         assert inside.all() or name == "grok-3-beta", name
+
+
+def test_group_of_the_result_is_saved_and_loaded(spiky: PromptCounts, tmp_path: Path) -> None:
+    import pcorrect
+    from pcorrect.posterior import to_datatree
+
+    fit = run_fit(spiky, chains=2, draws=100)
+    plain = to_datatree(fit, p_draws=False)
+    tree = add_planning(plain, [1, 8, 16])
+    assert "planning" not in plain.children
+    pcorrect.save(tree, tmp_path / "a.nc")
+    loaded = pcorrect.load(tmp_path / "a.nc")
+    group = loaded["planning"].dataset
+    assert group["se_mu"].sizes == {"chain": 2, "draw": 100, "k": 3}
+    found = Variances.from_fit(fit)
+    np.testing.assert_allclose(group["between"].values.ravel(), found.between)
+    np.testing.assert_allclose(
+        group["se_mu"].sel(k=8).values.ravel(), np.sqrt((found.between + found.within / 8) / 198)
+    )
+    np.testing.assert_allclose(
+        group["k_near_floor"].values.ravel(), found.within / 0.21 / found.between, rtol=1e-12
+    )
+    assert float(group["observed_se_mu"].sel(k=8)) == pytest.approx(fit.moments.se_mu)
+    assert np.isnan(group["observed_se_mu"].sel(k=16))
+    assert group.attrs["k_used"] == 8
+    # a result with the group is planned from like one without
+    assert minimal_k(loaded) == minimal_k(plain)
+    assert planning_group(PromptCounts.from_arrays([1, 0], 1)).attrs["not_identified"]
+
+
+def test_one_generation_in_all_shows_only_the_prior() -> None:
+    curve = precision_curve(PromptCounts.from_arrays([1], 1))
+    for name in ("se_mu", "se_score", "half_width_mu", "half_width_score", "observed_se_mu"):
+        assert np.isnan(getattr(curve, name)).all(), name
+    assert np.isnan(curve.floor.value)

@@ -109,16 +109,28 @@ def test_minimal_k_by_definition() -> None:
     for estimand in ("mu", "score"):
         found = minimal_k_order(pair, prob=0.9, estimand=estimand, n=500)
         assert found.k is not None
-        before, at = (
-            getattr(right_order(pair, k, n=500), estimand)[0]
-            for k in (max(found.k - 1, 1), found.k)
-        )
-        # the median of the draws, not their mean, decides: the two are near each other
-        assert before - 0.03 < 0.9 < at + 0.03
+        order = right_order(pair, np.arange(1, found.k + 1), n=500)
+        reached = getattr(order, estimand) >= 0.9
+        assert int(np.argmax(reached)) + 1 == found.k
+        assert (found.lower or 0) <= found.k <= (found.upper or found.k)
     far = minimal_k_order(pair, prob=0.99, n=20)
     assert far.k is None
     assert far.more_prompts is not None
+    assert far.more_prompts_at_best is not None
     assert "you need" in str(far)
+    for more, k in ((far.more_prompts, pair.k_used), (far.more_prompts_at_best, np.inf)):
+        n = 20 + int(more.value)
+        assert right_order(pair, k, n=n).mu[0] >= 0.99 > right_order(pair, k, n=n - 1).mu[0]
+        assert more.lower <= more.value <= more.upper
+
+
+def test_table_and_minimal_k_agree() -> None:
+    """Equal llms: no k and no number of prompts tells them apart."""
+    one = PromptCounts.from_arrays([0, 4, 8, 4] * 20, 8, llm="a")
+    pair = pair_variances(one, PromptCounts.from_arrays([4, 0, 4, 8] * 20, 8, llm="b"))
+    found = minimal_k_order(pair)
+    assert found.k is None
+    assert right_order(pair, 1000).floor_mu < 0.95
 
 
 def test_only_shared_prompts_count() -> None:

@@ -110,6 +110,8 @@ def test_goals_and_budget(text: Any, table: Path) -> None:
     assert score["k"] > 8
     assert found["budget"]["cost"] <= 3000
     assert found["budget"]["closed_form_k"]["k"] > 1
+    both = json.loads(text(table, "--llm", "a", "--target", "0.1", "--target", "0.05", "--json"))
+    assert len(both["results"][0]["targets"]) == 4
     cheapest = text(table, "--llm", "a", "--target", "0.05", "--cost", "5,1")
     assert "best for new prompts:" in cheapest
 
@@ -198,7 +200,11 @@ def test_single_generations_give_no_number_of_them(text: Any, tmp_path: Path) ->
 def test_equally_hard_prompts(text: Any, tmp_path: Path) -> None:
     """No floor in sight: the interval of k has no upper end, and the text says so."""
     out = text(counts_file(tmp_path, [6, 7, 5, 6, 7, 5] * 8, 12))
-    assert re.match(r"k = [\d,]+ \([\d,]+ to [\d,]+\) is within|the prompts look equally", out)
+    assert re.match(
+        r"k = [\d,]+ \([\d,]+ to ([\d,]+|no limit)\) is within .* almost equally hard"
+        "|the prompts look equally",
+        out,
+    )
 
 
 def test_model_that_the_data_contradict(text: Any, tmp_path: Path) -> None:
@@ -208,6 +214,26 @@ def test_model_that_the_data_contradict(text: Any, tmp_path: Path) -> None:
     assert "warning: the model puts the error for new prompts at" in out
     warnings = json.loads(text(path, "--json"))["results"][0]["warnings"]
     assert "go by the columns" in warnings[-1]
+
+
+def test_unequal_k_is_no_case_against_the_model(text: Any, tmp_path: Path) -> None:
+    """The error that was reached is that of the k_i, not that of the largest k."""
+    rng = np.random.default_rng(5)
+    k = np.repeat([1, 2, 16], 60)
+    s = rng.binomial(k, rng.beta(2, 2, 180))
+    path = tmp_path / "unequal.csv"
+    rows = [f"q{i},{x},{m}" for i, (x, m) in enumerate(zip(s, k, strict=True))]
+    path.write_text("\n".join(["prompt,n_correct,n_generations", *rows]) + "\n")
+    assert "warning: the model puts" not in text(path)
+
+
+def test_runs_that_differ_are_named(text: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    p = np.where(np.arange(4) == 0, 0.1, 0.7)
+    rows = [f"q{i},{j},{int(x)}" for i in range(100) for j, x in enumerate(rng.random(4) < p)]
+    path = tmp_path / "runs.csv"
+    path.write_text("\n".join(["prompt,generation,correct", *rows]) + "\n")
+    assert "warning: The runs differ" in text(path)
 
 
 def test_few_prompts_are_no_case_against_the_model(text: Any, tmp_path: Path) -> None:
@@ -224,6 +250,12 @@ def test_before_any_data(text: Any) -> None:
     assert {row["n"] for row in power} == {200, 400, 800}
     assert all(0 < row["power_mu"] < row["power_score"] <= 1 for row in power)
     assert all(math.isfinite(row["detectable_mu"]) for row in power)
+
+
+def test_power_from_results(text: Any, table: Path) -> None:
+    found = json.loads(text(table, "--llm", "a", "--difference", "0.05", "--json"))["results"][0]
+    assert {row["n"] for row in found["power"]} == {80, 160, 320}
+    assert "mu: power" in text(table, "--llm", "a", "--difference", "0.05")
 
 
 def test_llm_without_a_score_is_left_out_and_named(text: Any, tmp_path: Path) -> None:
@@ -250,6 +282,9 @@ def test_llm_that_is_asked_for_twice(text: Any, table: Path) -> None:
         ((), "give results files"),
         (("--assume", "0.7,0.3,200", "FILE"), "without data"),
         (("--assume", "0.7,0.6,200"), "sigma"),
+        (("--assume", "0.7,0.3,9.5"), "whole"),
+        (("--assume", "0.7,0.3,9", "--spend", "5"), "--spend needs results"),
+        (("FILE", "--difference", "2"), "--difference 2"),
         (("FILE", "--spend", "10"), "choose one by --llm"),
         (("FILE", "-o", "x.csv"), "--spend"),
         (("FILE", "--spend", "9", "-o", "x.txt"), "must end in"),
@@ -259,7 +294,15 @@ def test_llm_that_is_asked_for_twice(text: Any, table: Path) -> None:
         (("FILE", "--cost", "1,1"), "--budget"),
         (("FILE", "--cost", "one", "--budget", "9"), "two numbers"),
         (("FILE", "--cost", "1,tokens", "--budget", "9"), "no usage"),
-        (("FILE", "--within", "0"), "positive"),
+        (("FILE", "--within", "0"), "--within 0: must be a positive"),
+        (("FILE", "--target", "inf"), "--target inf"),
+        (("FILE", "--target", "0.1", "--target", "0.05", "--cost", "1,1"), "one --target"),
+        (("FILE", "--budget", "nan"), "--budget nan"),
+        (("FILE", "--budget", "inf", "--cost", "5,1"), "--budget inf"),
+        (("FILE", "--budget", "9", "--cost", "5,-1"), "--cost 5,-1: a prompt costs"),
+        (("FILE", "--budget", "9", "--cost", "inf,1"), "--cost inf,1"),
+        (("FILE", "--budget", "9", "--max-prompts", "1"), "max_prompts"),
+        (("FILE", "--compare", "a", "a"), "twice"),
     ],
 )
 def test_mistakes_are_explained(table: Path, options: tuple[str, ...], message: str) -> None:
@@ -268,7 +311,9 @@ def test_mistakes_are_explained(table: Path, options: tuple[str, ...], message: 
         run(*arguments)
 
 
-@pytest.mark.parametrize("option", [("--k", "0"), ("--assume", "1,2"), ("--prob", "2")])
+@pytest.mark.parametrize(
+    "option", [("--k", "0"), ("--assume", "1,2"), ("--assume", "0.5,0.1,nan"), ("--prob", "2")]
+)
 def test_malformed_options(table: Path, option: tuple[str, str]) -> None:
     with pytest.raises(SystemExit):
         run(table, *option)

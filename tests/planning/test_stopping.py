@@ -8,9 +8,14 @@ from scipy.special import expit
 
 from pcorrect.data import PromptCounts
 from pcorrect.errors import PcorrectError
-from pcorrect.planning.boundaries import boundary, crossing_probability, information
 from pcorrect.planning.characteristics import simulate_comparison_rule, simulate_width_rule
-from pcorrect.planning.stop_rule import stopping, stopping_pair
+from pcorrect.planning.stop_rule import (
+    boundary,
+    crossing_probability,
+    information,
+    stopping,
+    stopping_pair,
+)
 from pcorrect.result import Fit
 
 # Constants of the Pocock test at the level .05 (Jennison & Turnbull 2000, table 2.1)

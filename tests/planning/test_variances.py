@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import betaln
+from scipy.special import betaln, comb
 
 from pcorrect.cells import Cells
 from pcorrect.data import PromptCounts
@@ -14,7 +14,6 @@ from pcorrect.planning.variances import (
     Variances,
     as_fit,
     conditional_moments,
-    log_moment,
     unknown_split,
     variances,
 )
@@ -66,13 +65,26 @@ def test_moments_given_a_count() -> None:
     np.testing.assert_allclose(found[0], first / (rest + atoms.sum(axis=0)), rtol=1e-10)
 
 
-def test_log_moment_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_moments_are_ratios_of_probabilities() -> None:
+    """E[p**a (1-p)**b | s, k] is P(s + a of k + a + b) over P(s of k), up to binomials."""
+    s, k = np.array([1, 0, 3]), np.array([2, 4, 6])
+    cells = Cells(s, k, np.ones(3, np.int64), np.arange(3))
+    for population in (BETA, MIXED):
+        for a, b in ((1, 1), (2, 2), (3, 0)):
+            (found,) = conditional_moments(population, cells, [(a, b)])
+            ratio = population.log_prob(s + a, k + a + b) - population.log_prob(s, k)
+            np.testing.assert_allclose(
+                found, np.exp(ratio) * comb(k, s) / comb(k + a + b, s + a), rtol=1e-11
+            )
+
+
+def test_moments_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     import pcorrect.planning.variances as module
 
-    s, f = np.array([1, 0, 3]), np.array([1, 4, 3])
-    whole = log_moment(BETA, s, f)
+    cells = Cells(np.array([1, 0, 3]), np.array([2, 4, 6]), np.ones(3, np.int64), np.arange(3))
+    (whole,) = conditional_moments(BETA, cells, [(1, 1)])
     monkeypatch.setattr(module, "_BLOCK", 4)
-    np.testing.assert_array_equal(log_moment(BETA, s, f), whole)
+    np.testing.assert_array_equal(conditional_moments(BETA, cells, [(1, 1)])[0], whole)
 
 
 def test_within_here_is_that_of_the_prompts_own_draws() -> None:

@@ -144,7 +144,7 @@ def _show(flags: Flags, effect: ScoreEffect, args: argparse.Namespace) -> None:
         f"{empty} without an answer"
     )
     if not flags.judged:
-        common.say("suspects: unknown, since there are neither scores nor keys")
+        common.say(f"suspects: unknown, since {flags.groups.unjudged}")
     elif flags.rule == "latent":
         expected = sum(prompt.p_mislabelled or 0.0 for prompt in flags)
         common.say(

@@ -28,7 +28,8 @@ class FlaggedPrompt:
     benchmark, prompt, group : str
     p_mislabelled : float or None
         Probability that the prompt is faulty: its key is wrong, or it is unclear. None by the
-        paper's rule, which gives none, and where there are neither scores nor keys.
+        paper's rule, which gives none, and where there are no answers, or neither
+        scores nor keys.
     p_wrong_key : float or None
         Probability that the key is wrong and another answer is right.
     p_correct : float or None
@@ -118,8 +119,8 @@ class Flags:
 
     @property
     def judged(self) -> bool:
-        """Whether prompts could be judged: there are scores, or keys."""
-        return bool(self.groups.n_scored.any() or self.groups.row_key.any())
+        """Whether prompts could be judged: there are answers, and scores or keys."""
+        return self.groups.unjudged is None
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -74,10 +74,10 @@ def flag_prompts(
         order = np.lexsort((np.arange(len(p)), -agreed, lowest, ~flagged))
         found = None
         truth = np.zeros(len(share))
-    elif not (scored.any() or groups.row_key.any()):
+    elif groups.unjudged is not None:
         rival = _rivals(groups, share)
         flagged = np.zeros(len(p), bool)
-        order = np.arange(len(p))
+        order = np.lexsort((np.arange(len(p)), lowest))
         found, truth = None, np.zeros(len(share))
     else:
         votes, row = votes_from(groups)

@@ -67,6 +67,15 @@ class AnswerGroups:
         return total
 
     @property
+    def unjudged(self) -> str | None:
+        """Why nothing can be said of the keys; None where it can."""
+        if not self.answered.any():
+            return "no generation has an answer"
+        if not (self.n_scored.any() or self.row_key.any()):
+            return "there are neither scores nor keys"
+        return None
+
+    @property
     def p_hat(self) -> NDArray[np.float64]:
         """Share of correct generations, shape (n, J); NaN without a score."""
         with np.errstate(invalid="ignore"):

@@ -14,22 +14,17 @@ these prompts and has none.
 """
 
 from pcorrect.planning.allocation import Allocation, next_prompts
-from pcorrect.planning.boundaries import boundary, information
 from pcorrect.planning.characteristics import simulate_comparison_rule, simulate_width_rule
-from pcorrect.planning.curve import PrecisionCurve, precision_curve
+from pcorrect.planning.costs import BudgetPlan, Costs, Usage, budget, log_usage
+from pcorrect.planning.curve import PrecisionCurve, add_planning, planning_group, precision_curve
 from pcorrect.planning.detection import Power, detectable_difference, power
-from pcorrect.planning.estimates import Estimate
-from pcorrect.planning.extension import Extension, extend
 from pcorrect.planning.goals import MinimalK, minimal_k
-from pcorrect.planning.group import planning_group
+from pcorrect.planning.observed import Extension, SubsetExpectations, extend, subset_expectations
 from pcorrect.planning.pairs import PairVariances, minimal_k_order, pair_variances, right_order
 from pcorrect.planning.per_prompt import first_flag, minimal_k_per_prompt
-from pcorrect.planning.reports import Costs, PlanReport, plan_report
-from pcorrect.planning.stop_rule import Stop, stopping, stopping_pair
-from pcorrect.planning.subsets import SubsetExpectations, subset_expectations
-from pcorrect.planning.trade_off import BudgetPlan, budget
-from pcorrect.planning.usage import Usage, log_usage
-from pcorrect.planning.variances import Variances
+from pcorrect.planning.reports import PlanReport, plan_report
+from pcorrect.planning.stop_rule import Stop, boundary, information, stopping, stopping_pair
+from pcorrect.planning.variances import Estimate, Variances
 
 __all__ = [
     "Allocation",
@@ -46,6 +41,7 @@ __all__ = [
     "SubsetExpectations",
     "Usage",
     "Variances",
+    "add_planning",
     "boundary",
     "budget",
     "detectable_difference",

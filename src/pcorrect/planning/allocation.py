@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pcorrect.cells import Cells
+from pcorrect.data import IntArray
 from pcorrect.errors import PcorrectError
-from pcorrect.marginal import FloatArray
-from pcorrect.planning.spread import IntArray, remaining, spread
-from pcorrect.planning.undecided import decide_next
-from pcorrect.planning.variances import Source, as_fit, conditional_moments
+from pcorrect.planning.spending import Knowledge, decide_next, level
+from pcorrect.planning.variances import Source, as_fit
 from pcorrect.result import Fit
 
 if TYPE_CHECKING:
     import xarray as xr
+
 
 #: What each strategy spends the generations for.
 STRATEGIES = {
@@ -106,8 +106,8 @@ def next_prompts(
     source : Fit, DataTree or PromptCounts
     generations : int
     strategy : {"neyman", "uniform", "undecided", "separate"}
-        "neyman": the least expected posterior variance of the score. "uniform": as even a number
-        per prompt as possible. "undecided": the most prompts with P(p_i <= threshold) at least
+        "neyman": the least expected posterior variance of the score. "uniform": the totals per
+        prompt as even as possible. "undecided": the most prompts with P(p_i <= threshold) at least
         `confidence` or at most 1 - `confidence`. "separate": as "neyman", for the difference of the
         scores of two llms.
     other : Fit, DataTree or PromptCounts, optional
@@ -143,37 +143,15 @@ def next_prompts(
     if strategy == "undecided":
         return _undecided(one, generations, threshold, confidence)
     fits = [one] if other is None else [one, as_fit(other)]
-    weight, seen = (np.concatenate(x) for x in zip(*(known(fit) for fit in fits), strict=True))
+    known = Knowledge.of(fits)
     so_far = np.concatenate([fit.counts.n_generations for fit in fits])
-    even = spread(np.ones(len(so_far)), so_far.astype(float), generations)
-    m = even if strategy == "uniform" else spread(weight, seen, generations)
-    n = len(one.counts.prompt)
-    now = sum(float(np.var(fit.draws["score"])) for fit in fits)
-    before = remaining(weight, seen, np.zeros_like(m))
-
-    def sd(steps: IntArray) -> float:
-        # What is known about the population, beyond the p_i one by one, stays as it is.
-        return float(np.sqrt(max(now - (before - remaining(weight, seen, steps)) / n**2, 0.0)))
-
-    expected = {"sd_now": float(np.sqrt(now)), "sd_after": sd(m), "sd_uniform": sd(even)}
+    even = level(so_far, generations)
+    m = even if strategy == "uniform" else known.spend(generations)
+    now = float(np.sqrt(sum(float(np.var(fit.draws["score"])) for fit in fits)))
+    start = known.variance(np.zeros(len(known.size)))
+    after, uniform = (now * np.sqrt(known.variance(known.per_prompt(x)) / start) for x in (m, even))
+    expected = {"sd_now": now, "sd_after": float(after), "sd_uniform": float(uniform)}
     return Allocation(strategy, *_names(fits), m, so_far, 0, expected)
-
-
-def known(fit: Fit) -> tuple[FloatArray, FloatArray]:
-    """Weight w = E[p (1 - p)] and nu = w / Var(p) of every prompt, both of shape (n,).
-
-    nu is 0 where nothing is known, and large where p is known as well as from that many
-    generations.
-    """
-    if fit.population is None:
-        p = fit.prompts.draws(np.random.default_rng([fit.seed, 8]))
-        mean, second = p.mean(axis=0), (p**2).mean(axis=0)
-    else:
-        cells = Cells.from_counts(fit.counts.n_correct, fit.counts.n_generations)
-        moments = conditional_moments(fit.population, cells, [(1, 0), (2, 0)])
-        mean, second = (x.mean(axis=0)[cells.of_prompt] for x in moments)
-    weight = np.maximum(mean - second, 0.0)
-    return weight, weight / np.maximum(second - mean**2, 1e-12)
 
 
 def _names(fits: list[Fit]) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
@@ -190,8 +168,8 @@ def _undecided(fit: Fit, generations: int, threshold: float, confidence: float) 
             "strategy 'undecided' needs a built-in model, not a program of your own"
         )
     k = fit.counts.n_generations
-    even = spread(np.ones(len(k)), k.astype(float), generations)
     cells = Cells.from_counts(fit.counts.n_correct, k)
+    even = level(k, generations)
     m, expected = decide_next(fit.population, cells, generations, even, threshold, confidence)
     left = generations - int(m.sum())
     return Allocation("undecided", *_names([fit]), m, k, left, expected)

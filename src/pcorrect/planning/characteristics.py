@@ -17,9 +17,8 @@ from pcorrect.data import PromptCounts
 from pcorrect.errors import PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL, run_fit
 from pcorrect.marginal import FloatArray
-from pcorrect.planning.boundaries import boundary, information
-from pcorrect.planning.estimates import CI_PROB
-from pcorrect.planning.variances import check_estimand
+from pcorrect.planning.stop_rule import boundary, information
+from pcorrect.planning.variances import CI_PROB, check_estimand
 
 IntArray = NDArray[np.int64]
 

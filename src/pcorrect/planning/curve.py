@@ -1,4 +1,4 @@
-"""Precision as a function of the number of generations, beside what was observed."""
+"""Precision as a function of the number of generations: as arrays, and as a group of the result."""
 
 from __future__ import annotations
 
@@ -11,10 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 from pcorrect.data import PromptCounts
 from pcorrect.errors import PcorrectError
 from pcorrect.marginal import FloatArray
-from pcorrect.planning.estimates import CI_PROB, Estimate, quantiles
-from pcorrect.planning.extension import extend
-from pcorrect.planning.subsets import subset_expectations
-from pcorrect.planning.variances import Source, Variances, as_fit
+from pcorrect.planning.goals import OF_FLOOR
+from pcorrect.planning.observed import extend, subset_expectations
+from pcorrect.planning.variances import (
+    ALL_RIGHT,
+    ALL_WRONG,
+    CI_PROB,
+    Estimate,
+    Source,
+    Variances,
+    as_fit,
+    quantiles,
+)
 from pcorrect.result import Fit
 
 if TYPE_CHECKING:
@@ -139,11 +147,12 @@ def curve_of(
     floor = Estimate.of(found.se_mu(np.inf), ci_prob)
     nothing = np.full(len(ks), np.nan)
     triple = np.full((3, len(ks)), np.nan)
-    if found.n_prompts < 2:
-        se_mu, floor = triple, Estimate(np.nan, np.nan, np.nan)
-    elif found.unknown.startswith("all generations"):
+    if found.unknown in (ALL_WRONG, ALL_RIGHT):
         # The posterior would only repeat the prior of sigma.
         se_mu, se_score, floor = triple, triple, Estimate(np.nan, np.nan, np.nan)
+    elif found.n_prompts < 2:
+        se_mu, floor = triple, Estimate(np.nan, np.nan, np.nan)
+        se_score = se_score if found.k_max > 1 else triple
     elif found.k_max == 1:
         # mu (1 - mu) = B + W is all that single generations tell
         se_mu = np.where(ks == 1, se_mu, np.nan)
@@ -151,7 +160,8 @@ def curve_of(
     observed = nothing, nothing
     seen = triple, triple
     if fit is not None:
-        observed = _observed(fit.counts, ks, found.k_max)
+        if found.unknown not in (ALL_WRONG, ALL_RIGHT):  # their 0 is no error bar
+            observed = _observed(fit.counts, ks, found.k_max)
         if not found.unknown:
             seen = _seen(fit, ks, found, ci_prob, fit.seed if seed is None else seed)
     return PrecisionCurve(
@@ -193,3 +203,73 @@ def _seen(
         se_mu[:, beyond] = quantiles(future.se_mu, ci_prob)
         se_score[:, beyond] = quantiles(future.se_score, ci_prob)
     return se_mu, se_score
+
+
+def planning_group(
+    source: Source, k: ArrayLike | None = None, *, of_floor: float = OF_FLOOR
+) -> xr.Dataset:
+    """Posterior draws of what planning is about, for a group ``planning`` of the result.
+
+    Parameters
+    ----------
+    source : Fit, DataTree or PromptCounts
+    k : array_like of int, optional
+        Generations per prompt; default powers of two to beyond the observed number.
+    of_floor : float
+        How near to the floor is near enough.
+
+    Returns
+    -------
+    xarray.Dataset
+        Over k: ``observed_se_mu`` and ``observed_se_score``, the exact average over subsets of the
+        generations (nan beyond them). Over (chain, draw): ``within``, ``between``,
+        ``within_here``, ``floor_mu`` and ``k_near_floor`` (real-valued, inf where the
+        between-prompt variance is 0); over (chain, draw, k): ``se_mu`` and ``se_score``.
+        ``attrs["not_identified"]`` says why the split is not in the data, where it is not: then
+        they only repeat the prior.
+    """
+    import xarray as xr
+
+    fit = as_fit(source)
+    found = Variances.from_fit(fit)
+    shape = fit.draws["mu"].shape
+    ks = default_k(found.k_max) if k is None else np.unique(np.atleast_1d(np.asarray(k)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        near = found.within / ((1 + of_floor) ** 2 - 1) / found.between
+    scalars = {
+        "within": found.within,
+        "between": found.between,
+        "within_here": found.within_here,
+        "floor_mu": found.se_mu(np.inf),
+        "k_near_floor": np.where(found.within <= 0, 1.0, np.maximum(near, 1.0)),
+    }
+    curves = {"se_mu": found.se_mu(ks.astype(float)), "se_score": found.se_score(ks.astype(float))}
+    data: dict[str, object] = {
+        name: (("chain", "draw"), value.reshape(shape)) for name, value in scalars.items()
+    }
+    for name, value in curves.items():
+        data[name] = (("chain", "draw", "k"), value.reshape(*shape, len(ks)))
+    observed = _observed(fit.counts, ks, found.k_max)
+    data["observed_se_mu"], data["observed_se_score"] = (("k", value) for value in observed)
+    return xr.Dataset(
+        data,
+        coords={"chain": np.arange(shape[0]), "draw": np.arange(shape[1]), "k": ks},
+        attrs={
+            "inference_library": "pcorrect",
+            "n_prompts": found.n_prompts,
+            "k_used": found.k_max,
+            "of_floor": of_floor,
+            "not_identified": found.unknown,
+        },
+    )
+
+
+def add_planning(
+    tree: xr.DataTree, k: ArrayLike | None = None, *, of_floor: float = OF_FLOOR
+) -> xr.DataTree:
+    """A copy of a result of `pcorrect.fit` with the group ``planning`` (see `planning_group`)."""
+    import xarray as xr
+
+    tree = tree.copy()
+    tree["planning"] = xr.DataTree(planning_group(tree, k, of_floor=of_floor))
+    return tree

@@ -12,7 +12,7 @@ prompts, normal for these.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,8 +20,14 @@ from scipy.special import nctdtr, ndtr, ndtri, stdtrit
 
 from pcorrect.errors import PcorrectError
 from pcorrect.marginal import FloatArray
-from pcorrect.planning.estimates import CI_PROB, quantiles
-from pcorrect.planning.variances import Source, Variances, check_estimand, variances
+from pcorrect.planning.variances import (
+    CI_PROB,
+    Source,
+    Variances,
+    check_estimand,
+    quantiles,
+    variances,
+)
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -127,7 +133,20 @@ def detectable_difference(
     level: float = 0.05,
     ci_prob: float = CI_PROB,
 ) -> Power:
-    """Smallest true difference that is detected with the given power (see `power`)."""
+    """Smallest true difference that is detected with the given power.
+
+    Parameters
+    ----------
+    a, b, n, k, correlation, estimand, level, ci_prob
+        As in `power`.
+    power : float
+        In (level / 2, 1).
+
+    Raises
+    ------
+    PcorrectError
+        As `power` does.
+    """
     if not level / 2 < power < 1:
         raise PcorrectError(f"power must lie between level / 2 = {level / 2} and 1, got {power}")
     se, axes = _standard_errors(a, b, n, k, correlation, estimand)
@@ -176,7 +195,7 @@ def _standard_errors(
         if found.unknown:
             raise PcorrectError(
                 f"power: the variances are not in the data ({found.unknown}); plan from "
-                "Variances.assume(mu, sigma, n)"
+                "assumed values (--assume MU,SIGMA,N or Variances.assume)"
             )
     size = min(len(one.between), len(two.between))
     if min(len(one.between), len(two.between)) == 1:
@@ -200,3 +219,25 @@ def _pair(found: Variances, estimand: str) -> tuple[FloatArray, FloatArray]:
     if estimand == "mu":
         return found.between, found.within
     return np.zeros_like(found.within_here), found.within_here
+
+
+def power_table(
+    assumed: Variances, difference: float | None, correlation: float
+) -> list[dict[str, Any]]:
+    """Detectable difference, and power where a difference is given, for several n and k."""
+    n0 = max(assumed.n_prompts, 2)
+    ns, ks = sorted({n0, 2 * n0, 4 * n0}), [1, 2, 4, 8, 16, 32]
+    options: dict[str, Any] = {"n": ns, "k": ks, "correlation": correlation}
+    tables: dict[str, Any] = {
+        f"detectable_{e}": detectable_difference(assumed, estimand=e, **options).value[1]
+        for e in ("mu", "score")
+    }
+    if difference is not None:
+        for e in ("mu", "score"):
+            found = power(assumed, difference=difference, estimand=e, **options)
+            tables[f"power_{e}"] = found.value[1]
+    return [
+        {"n": n, "k": k} | {name: float(x[i, j, 0]) for name, x in tables.items()}
+        for i, n in enumerate(ns)
+        for j, k in enumerate(ks)
+    ]

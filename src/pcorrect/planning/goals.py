@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from pcorrect.errors import PcorrectError
 from pcorrect.marginal import FloatArray
-from pcorrect.planning.estimates import CI_PROB, Estimate, quantiles, whole
-from pcorrect.planning.variances import Source, Variances, check_estimand, variances
+from pcorrect.planning.variances import (
+    CI_PROB,
+    ONE_PROMPT,
+    SINGLE,
+    Estimate,
+    Source,
+    Variances,
+    check_estimand,
+    quantiles,
+    variances,
+    whole,
+)
 
 #: A standard error of mu is near enough to its floor when it exceeds it by this fraction.
 OF_FLOOR = 0.10
@@ -38,7 +50,7 @@ class MinimalK:
         Generations behind the answer (the largest number of a prompt).
     ci_prob : float
     more_prompts : Estimate or None
-        Prompts to add at `k_used` generations each where no k reaches the goal (rounded up).
+        Prompts to add at `k_used` generations each (or one) where no k reaches the goal.
     more_prompts_at_best : Estimate or None
         The same if every prompt had infinitely many generations.
     unknown : str
@@ -75,27 +87,57 @@ class MinimalK:
         """The data do not answer the question."""
         return cls(goal, estimand, None, None, None, math.nan, k_used, unknown=why)
 
+    def to_json(self) -> dict[str, Any]:
+        """One entry of ``targets``."""
+        more = self.more_prompts
+        return {
+            "goal": self.goal,
+            "estimand": self.estimand,
+            "k": self.k,
+            "lower": self.lower,
+            "upper": self.upper,
+            "reachable": plain(self.reachable),
+            "more_prompts": None
+            if more is None
+            else {"n": plain(more.value), "lower": plain(more.lower), "upper": plain(more.upper)},
+            "answer": str(self),
+        }
+
     def __str__(self) -> str:
-        return self._sentence() + (f" ({self.note})" if self.note else "")
+        note = f" ({self.note})" if self.note and not self.unknown else ""
+        return self._sentence() + note
 
     def _sentence(self) -> str:
         if self.unknown:
-            return f"{self.goal}: not in the data ({self.unknown})"
+            why = f"{self.unknown}; {self.note}" if self.note else self.unknown
+            return f"{self.goal}: not in the data ({why})"
         if self.k is None:
             text = f"{self.goal}: no k reaches that"
             if self.more_prompts is not None:
                 more, best = self.more_prompts, self.more_prompts_at_best
-                text += f": you need {_count(more)} more prompts at k = {self.k_used}"
+                text += f": you need {_count(more)} more prompts at k = {max(self.k_used, 1)}"
                 if best is not None and best.value < more.value:
-                    text += f", {_count(best)} more at the very least"
+                    text += f", {_count(best)} more with any k"
             return text
-        upper = "no k" if self.upper is None else f"{self.upper:,}"
-        return f"{self.goal}: k = {self.k:,} ({self.lower:,} to {upper}); you used {self.k_used}"
+        spread = f" ({self.lower:,} to {self.upper or 0:,})"
+        if self.upper is None:
+            spread = f" (with probability {1 - self.reachable:.2g} no k is enough)"
+        elif self.lower == self.upper == self.k:
+            spread = ""
+        used = f"; you used {self.k_used}" if self.k_used else ""
+        return f"{self.goal}: k = {self.k:,}{spread}{used}"
+
+
+def plain(value: float) -> float | None:
+    """A finite number, or None."""
+    return float(value) if math.isfinite(value) else None
 
 
 def _count(estimate: Estimate) -> str:
     if not math.isfinite(estimate.value):
         return "any number of"
+    if estimate.lower == estimate.upper:
+        return f"{estimate.value:,.0f}"
     high = f"{estimate.upper:,.0f}" if math.isfinite(estimate.upper) else "more"
     return f"{estimate.value:,.0f} ({estimate.lower:,.0f} to {high})"
 
@@ -136,15 +178,22 @@ def minimal_k(
     check_estimand(estimand)
     goal = OF_FLOOR if of_floor is None else of_floor
     goal = goal if half_width is None else half_width
-    if not goal > 0:
-        raise PcorrectError(f"the goal must be a positive number, got {goal}")
+    if not 0 < goal < np.inf:
+        name = "of_floor" if half_width is None else "half_width"
+        raise PcorrectError(f"{name} must be a positive, finite number, got {goal:g}")
     found = variances(source)
     n = n or found.n_prompts
     if half_width is None:
         return _near_floor(found, goal, ci_prob)
     text = f"half-width {half_width:g} for {_ABOUT[estimand]}"
     if unknown := unanswerable(found, estimand):
-        return MinimalK.not_told(text, estimand, found.k_max, unknown)
+        result = MinimalK.not_told(text, estimand, found.k_max, unknown)
+        if unknown == SINGLE and estimand == "mu":
+            # what is known is B + W, the variance of one generation of a new prompt
+            needed = prompts_needed(found.between + found.within, half_width, ci_prob)
+            note = f"with k = 1, {_count(Estimate.of(needed, ci_prob))} prompts give that"
+            result = replace(result, note=note)
+        return result
     se = half_width / found.factor(estimand, ci_prob, n)
     if estimand == "score":
         k = smallest_k(found.within_here, np.zeros(1), n, np.array([se]))
@@ -178,7 +227,7 @@ def _near_floor(found: Variances, of_floor: float, ci_prob: float) -> MinimalK:
 
 def unanswerable(found: Variances, estimand: str) -> str:
     """Why the variances of this estimand are not in the data; empty where they are."""
-    if found.unknown == "there is one prompt only" and estimand == "score" and found.k_max > 1:
+    if found.unknown == ONE_PROMPT and estimand == "score" and found.k_max > 1:
         return ""
     return found.unknown
 
@@ -189,6 +238,19 @@ def smallest_k(within: FloatArray, between: FloatArray, n: int, se: FloatArray) 
     with np.errstate(divide="ignore", invalid="ignore"):
         k = np.where(room > 0, within / room, np.inf)
     return np.asarray(np.where(np.isnan(k), 1.0, k))
+
+
+def smallest_whole(enough: Callable[[int], bool]) -> int | None:
+    """Smallest whole number from which on `enough` is true; None beyond a billion."""
+    low, high = 0, 1
+    while not enough(high):
+        low, high = high, 2 * high
+        if high > 1_000_000_000:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
 
 
 def prompts_needed(variance: FloatArray, half_width: float, ci_prob: float = CI_PROB) -> FloatArray:

@@ -9,7 +9,8 @@ together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,9 +20,8 @@ from scipy.special import ndtr, ndtri
 from pcorrect.data import PromptCounts
 from pcorrect.errors import PcorrectError
 from pcorrect.marginal import FloatArray
-from pcorrect.planning.estimates import CI_PROB, Estimate
-from pcorrect.planning.goals import MinimalK, smallest_k
-from pcorrect.planning.variances import check_estimand
+from pcorrect.planning.goals import MinimalK, smallest_k, smallest_whole
+from pcorrect.planning.variances import CI_PROB, Estimate, check_estimand, quantiles
 from pcorrect.result import Fit
 
 if TYPE_CHECKING:
@@ -82,6 +82,13 @@ def pair_variances(
 ) -> PairVariances:
     """Posterior of the paired difference of two llms on the prompts that they share.
 
+    Parameters
+    ----------
+    a, b : PromptCounts or Fit
+        Paired by prompt id.
+    draws, seed : int
+        Of the Bayesian bootstrap.
+
     Raises
     ------
     PcorrectError
@@ -90,14 +97,7 @@ def pair_variances(
     one, two = (x.counts if isinstance(x, Fit) else x for x in (a, b))
     at = {str(name): j for j, name in enumerate(two.prompt)}
     pairs = [(i, at[str(name)]) for i, name in enumerate(one.prompt) if str(name) in at]
-    left, right = (
-        (np.array(x, dtype=np.intp) for x in zip(*pairs, strict=True))
-        if pairs
-        else (
-            np.zeros(0, np.intp),
-            np.zeros(0, np.intp),
-        )
-    )
+    left, right = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
     scored = (one.n_generations[left] > 0) & (two.n_generations[right] > 0)
     left, right = left[scored], right[scored]
     n = len(left)
@@ -197,6 +197,13 @@ class RightOrder:
 def right_order(pair: PairVariances, k: ArrayLike, *, n: int | None = None) -> RightOrder:
     """P(the better llm scores higher) with `k` generations of each of `n` prompts.
 
+    Parameters
+    ----------
+    pair : PairVariances
+    k : array_like, shape (m,)
+    n : int, optional
+        Prompts; default the shared ones.
+
     Raises
     ------
     PcorrectError
@@ -225,6 +232,19 @@ def minimal_k_order(
 ) -> MinimalK:
     """Smallest k from which the better of two llms comes out ahead with probability `prob`.
 
+    The probability is `right_order`, averaged over the posterior of the difference; the interval
+    is that of the k which single draws of the difference need.
+
+    Parameters
+    ----------
+    pair : PairVariances
+    prob : float
+        In (1/2, 1).
+    estimand : {"mu", "score"}
+    n : int, optional
+        Prompts; default the shared ones.
+    ci_prob : float
+
     Raises
     ------
     PcorrectError
@@ -239,24 +259,38 @@ def minimal_k_order(
         return MinimalK.not_told(text, estimand, pair.k_used, pair.unknown)
     n = n or pair.n_prompts
     z = float(ndtri(prob))
+    mine = (pair.difference, pair.between, pair.within)
     if estimand == "score":
-        zero = np.zeros(1)
-        k = smallest_k(np.array([pair.within_here]), zero, n, np.abs(pair.difference_here) / z)
-        return MinimalK.of(text, estimand, k, pair.k_used, ci_prob)
-    k = smallest_k(pair.within, pair.between, n, np.abs(pair.difference) / z)
-    result = MinimalK.of(text, estimand, k, pair.k_used, ci_prob)
-    if result.k is not None:
-        return result
-    now = pair.between + pair.within / pair.k_used
+        mine = (pair.difference_here, np.zeros(1), np.array([pair.within_here]))
+    difference, between, within = mine
+    draws = smallest_k(within, between, n, np.abs(difference) / z)
+    result = MinimalK.of(text, estimand, draws, pair.k_used, ci_prob)
+
+    def enough(k: float, prompts: float) -> bool:
+        se = np.sqrt((between + within / k) / prompts)
+        return bool(ndtr(np.abs(difference) / np.maximum(se, 1e-300)).mean() >= prob)
+
+    k = smallest_whole(lambda k: enough(k, n)) if enough(np.inf, n) else None
+    if k is not None:
+        low, high = result.lower, result.upper
+        low = k if low is None else min(low, k)
+        return replace(result, k=k, lower=low, upper=None if high is None else max(high, k))
     more, best = (
-        Estimate.of(np.maximum(_prompts(v, pair.difference, z) - n, 0), ci_prob)
-        for v in (now, pair.between)
+        _more(
+            smallest_whole(partial(enough, at)), between + within / at, difference / z, n, ci_prob
+        )
+        for at in (float(pair.k_used), np.inf)
     )
-    return MinimalK.of(
-        text, estimand, k, pair.k_used, ci_prob, more_prompts=more, more_prompts_at_best=best
+    return replace(
+        result, k=None, lower=None, upper=None, more_prompts=more, more_prompts_at_best=best
     )
 
 
-def _prompts(variance: FloatArray, difference: FloatArray, z: float) -> FloatArray:
-    with np.errstate(divide="ignore"):
-        return np.ceil(z**2 * variance / difference**2)
+def _more(
+    needed: int | None, variance: FloatArray, size: FloatArray, n: int, ci_prob: float
+) -> Estimate:
+    """Prompts to add, with the interval of what single draws of the difference would need."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low, _, high = quantiles(np.ceil(variance / size**2), ci_prob)
+    value = np.inf if needed is None else float(needed)
+    return Estimate(*(max(x - n, 0.0) for x in (value, min(low, value), max(high, value))))

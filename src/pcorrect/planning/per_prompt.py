@@ -15,9 +15,8 @@ from scipy.special import betainc, gammaln, xlog1py, xlogy
 
 from pcorrect.errors import PcorrectError
 from pcorrect.marginal import FloatArray
-from pcorrect.planning.estimates import CI_PROB
 from pcorrect.planning.goals import MinimalK
-from pcorrect.planning.variances import Source, as_fit, unknown_split
+from pcorrect.planning.variances import CI_PROB, Source, as_fit, evenly, unknown_split
 from pcorrect.populations.population import Population
 from pcorrect.result import Fit
 
@@ -45,8 +44,7 @@ class GridPopulation:
     @classmethod
     def of(cls, population: Population, draws: int = _DRAWS, nodes: int = _NODES) -> GridPopulation:
         """Lay out `draws` draws of a population: the Beta by its mass per cell, atoms in theirs."""
-        keep = np.unique(np.linspace(0, len(population) - 1, min(draws, len(population))).round())
-        some = population.take(keep.astype(np.intp))
+        some = population.take(evenly(len(population), draws))
         angle = np.linspace(0, np.pi / 2, nodes)
         p = np.sin(angle) ** 2
         edge = np.concatenate([[0.0], np.sin((angle[1:] + angle[:-1]) / 2) ** 2, [1.0]])

@@ -1,44 +1,34 @@
-"""The plan of one llm on one benchmark in words, as a table, and as JSON."""
+"""The plan of one llm on one benchmark: all of it, and the verdict."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pcorrect.errors import PcorrectError
+from pcorrect.planning.costs import BudgetPlan, Costs, budget, check_costs
 from pcorrect.planning.curve import PrecisionCurve, curve_of
-from pcorrect.planning.estimates import CI_PROB
-from pcorrect.planning.formats import (
-    columns,
-    goal_json,
-    interval,
-    number,
-    plain,
-    plan_json,
-    plan_lines,
-)
 from pcorrect.planning.goals import OF_FLOOR, MinimalK, minimal_k
 from pcorrect.planning.per_prompt import first_flag, minimal_k_per_prompt
-from pcorrect.planning.trade_off import BudgetPlan, budget
-from pcorrect.planning.variances import Source, Variances, as_fit
+from pcorrect.planning.variances import (
+    CI_PROB,
+    ONE_PROMPT,
+    SINGLE,
+    Source,
+    Variances,
+    as_fit,
+    quantiles,
+)
 from pcorrect.result import Fit
 
 # With fewer prompts the sample variance is too noisy to hold a model against.
 _ENOUGH = 20
-
-
-@dataclass(frozen=True)
-class Costs:
-    """Budget and costs of `pcorrect plan`: see `budget`."""
-
-    total: float | None = None
-    prompt: float = 0.0
-    generation: float = 1.0
-    max_prompts: int | None = None
+# A k near the floor beyond which there is next to no floor.
+_MANY = 200
 
 
 @dataclass(frozen=True)
@@ -59,7 +49,7 @@ class PlanReport:
     plan_problem : str
         Why there is no plan where one was asked for.
     cautions : tuple of str
-        What the fit warns of.
+        What the fit warns of, and where it and the data disagree on the precision reached.
     """
 
     llm: str
@@ -89,12 +79,12 @@ class PlanReport:
         """One sentence: how many generations are enough."""
         found, k = self.found, self.minimal
         near = f"within {100 * self.of_floor:g} % of what any k can give for new prompts"
-        if found.unknown == "k = 1 everywhere":
+        if found.unknown == SINGLE:
             return (
                 "k = 1 everywhere, so the data do not tell whether more generations would help: "
                 "run each prompt once more (k = 2) and ask again"
             )
-        if found.unknown == "there is one prompt only":
+        if found.unknown == ONE_PROMPT:
             return (
                 "there is one prompt only: no k tells anything about new prompts, more prompts do"
             )
@@ -103,110 +93,22 @@ class PlanReport:
         if k.k is None:
             return (
                 "the prompts look equally hard, so a generation more of the same prompts helps as "
-                f"much as one of a new prompt; no k is {near}"
+                f"much as one of a new prompt: no k is {near}"
             )
         upper = "no limit" if k.upper is None else f"{k.upper:,}"
         range_ = "" if k.lower == k.upper == k.k else f" ({k.lower:,} to {upper})"
         tail = f"; you used {self.used}" if found.k_max else ""
+        if k.k > _MANY:
+            tail += (
+                ". The prompts look almost equally hard: a generation more of the same prompts "
+                "helps about as much as one of a new prompt"
+            )
         return f"k = {k.k:,}{range_} is {near}{tail}"
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the fit warns of, and where it and the data disagree on the precision reached."""
-        curve, n = self.curve, self.found.n_prompts
-        (at,) = np.nonzero((curve.k == self.found.k_max) & (self.found.k_max > 1))
-        if self.found.unknown:
-            return ()
-        if not len(at) or n < _ENOUGH:
-            return self.cautions
-        low, middle, high = curve.se_mu[:, at[0]]
-        seen = curve.observed_se_mu[at[0]]
-        # The sample variance may exceed any that a population on [0, 1] can have, by n / (n - 1).
-        if not (seen < low or seen * np.sqrt(1 - 1 / n) > high):
-            return self.cautions  # also where nothing was observed: nan
-        return (
-            *self.cautions,
-            f"the model puts the error for new prompts at {number(middle)} "
-            f"({interval(low, high)}), your data at {number(seen)}: the population does not have "
-            "the shape that the model assumes; go by the columns 'in your data'",
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """One entry of ``results``; what is undefined is None."""
-        curve, k = self.curve, self.minimal
-        rows = []
-        for j, one in enumerate(curve.k):
-            row: dict[str, Any] = {"k": int(one)}
-            for name in ("se_mu", "se_score"):
-                value = getattr(curve, name)[:, j]
-                row |= {name: value[1], f"{name}_lower": value[0], f"{name}_upper": value[2]}
-                row[f"observed_{name}"] = getattr(curve, f"observed_{name}")[j]
-                row[f"seen_{name}_lower"] = getattr(curve, f"seen_{name}")[0, j]
-                row[f"seen_{name}_upper"] = getattr(curve, f"seen_{name}")[2, j]
-            for name in ("half_width_mu", "half_width_score"):
-                row[name] = getattr(curve, name)[1, j]
-            rows.append({name: x if name == "k" else plain(x) for name, x in row.items()})
-        floor = curve.floor
-        result: dict[str, Any] = {
-            "llm": self.llm,
-            "benchmark": self.benchmark,
-            "verdict": self.verdict,
-            "n_prompts": self.found.n_prompts,
-            "k_used": self.found.k_max,
-            "k_min": self.found.k_min,
-            "ci_prob": curve.ci_prob,
-            "ci_kind": "eti",
-            "not_identified": self.found.unknown or None,
-            "floor": plain(floor.value),
-            "floor_lower": plain(floor.lower),
-            "floor_upper": plain(floor.upper),
-            "minimal_k": {"k": k.k, "lower": k.lower, "upper": k.upper, "of_floor": self.of_floor},
-            "curve": rows,
-            "warnings": list(self.notes),
-        }
-        if self.targets:
-            result["targets"] = [goal_json(goal) for goal in self.targets]
-        if self.plan is not None or self.plan_problem:
-            result["budget"] = plan_json(self.plan, self.plan_problem)
-        return result
-
-    def lines(self) -> list[str]:
-        """The table, and what was asked for beside it."""
-        curve, found = self.curve, self.found
-        level = f"{100 * curve.ci_prob:g} %"
-        prompts = "1 prompt" if found.n_prompts == 1 else f"{found.n_prompts:,} prompts"
-        lines = [f"{self.name}: {prompts}" + (f", k = {self.used}" if found.k_max else "")]
-        rows = [
-            ["k", "mu: SE", level, "in your data", "±", "score: SE", level, "in your data", "±"]
-        ]
-        for j, one in enumerate(curve.k):
-            row = [f"{one:,}"]
-            for name in ("mu", "score"):
-                se = getattr(curve, f"se_{name}")[:, j]
-                seen = getattr(curve, f"seen_se_{name}")[:, j]
-                data = number(getattr(curve, f"observed_se_{name}")[j])
-                if math.isfinite(seen[0]):
-                    data = interval(seen[0], seen[2])
-                width = getattr(curve, f"half_width_{name}")[1, j]
-                row += [number(se[1]), interval(se[0], se[2]), data, number(width)]
-            rows.append(row)
-        floor = curve.floor
-        rows.append(
-            ["any", number(floor.value), interval(floor.lower, floor.upper), "", "", "0"]
-            if math.isfinite(floor.value)
-            else ["any", "-", "-", "", "", "0"]
-        )
-        if len(found.mu) == 1:
-            # assumed, not estimated: there is no uncertainty and there are no data to show
-            rows = [[x for i, x in enumerate(row) if i not in (2, 3, 6, 7)] for row in rows]
-        lines += [f"  {line}" for line in columns(rows)]
-        lines += [f"  warning: {note}" for note in self.notes]
-        lines += [f"  goal: {goal}" for goal in self.targets]
-        if self.plan is not None:
-            lines += [f"  {line}" for line in plan_lines(self.plan)]
-        elif self.plan_problem:
-            lines.append(f"  budget: {self.plan_problem}")
-        return lines
+        """`cautions`, where the data tell the variances at all."""
+        return () if self.found.unknown else self.cautions
 
 
 def plan_report(
@@ -214,11 +116,12 @@ def plan_report(
     *,
     k: ArrayLike | None = None,
     of_floor: float = OF_FLOOR,
-    target: float | None = None,
+    targets: Sequence[float] = (),
     each: float | None = None,
     decide: float | None = None,
     costs: Costs | None = None,
     ci_prob: float = CI_PROB,
+    cautions: tuple[str, ...] = (),
     name: tuple[str, str] = ("assumed", ""),
 ) -> PlanReport:
     """Put together what `pcorrect plan` says about one llm.
@@ -230,14 +133,16 @@ def plan_report(
         Rows of the table.
     of_floor : float
         How near to the floor is near enough.
-    target : float, optional
+    targets : sequence of float
         Wanted half-width of mu and score.
     each, decide : float, optional
         Wanted half-width of nine tenths of the p_i; threshold on one side of which nine tenths of
         them shall be known to lie.
     costs : Costs, optional
-        Plan prompts and generations, for its budget or else for `target`.
+        Plan prompts and generations, for its budget or else for the one target.
     ci_prob : float
+    cautions : tuple of str
+        What else speaks against the fit, such as runs that differ.
     name : pair of str
         llm and benchmark, where `source` holds assumptions only.
 
@@ -254,21 +159,24 @@ def plan_report(
         found = Variances.from_fit(fit)
     curve = curve_of(found, fit, k, ci_prob=ci_prob)
     minimal = minimal_k(found, of_floor=of_floor, ci_prob=ci_prob)
-    targets: tuple[MinimalK, ...] = ()
-    if target is not None:
-        targets = tuple(
-            minimal_k(found, half_width=target, estimand=e, ci_prob=ci_prob)
-            for e in ("mu", "score")
-        )
+    goals = tuple(
+        minimal_k(found, half_width=width, estimand=e, ci_prob=ci_prob)
+        for width in targets
+        for e in ("mu", "score")
+    )
     if fit is not None:
-        targets += _prompt_goals(fit, each, decide, ci_prob)
+        goals += _prompt_goals(fit, each, decide, ci_prob)
     plan, problem = None, ""
     if costs is not None:
+        if costs.total is None and len(targets) != 1:
+            raise PcorrectError("costs need a budget, or exactly one target")
+        half_width = targets[0] if costs.total is None else None
+        check_costs(costs.prompt, costs.generation, costs.total, half_width, costs.max_prompts)
         try:
             plan = budget(
                 found,
                 total=costs.total,
-                half_width=target if costs.total is None else None,
+                half_width=half_width,
                 cost_prompt=costs.prompt,
                 cost_generation=costs.generation,
                 max_prompts=costs.max_prompts,
@@ -276,8 +184,30 @@ def plan_report(
             )
         except PcorrectError as error:
             problem = str(error)
-    cautions = () if fit is None else fit.warnings
-    return PlanReport(*name, found, curve, minimal, of_floor, targets, plan, problem, cautions)
+    cautions = (
+        () if fit is None else (*fit.warnings, *cautions, *_contradiction(found, fit, ci_prob))
+    )
+    return PlanReport(*name, found, curve, minimal, of_floor, goals, plan, problem, cautions)
+
+
+def _contradiction(found: Variances, fit: Fit, ci_prob: float) -> tuple[str, ...]:
+    """Where the model and the moments disagree on the precision that was reached."""
+    n, seen, k = found.n_prompts, fit.moments.se_mu, fit.counts.n_generations
+    if found.unknown or n < _ENOUGH or seen is None:
+        return ()
+    # with unequal k the moment estimate holds the mean of W / k
+    low, middle, high = quantiles(found.se_mu(1 / np.mean(1 / k[k > 0])), ci_prob)
+    # The sample variance may exceed any that a population on [0, 1] can have, by n / (n - 1).
+    if low <= seen and seen * np.sqrt(1 - 1 / n) <= high:
+        return ()
+    why = "the population does not have the shape that the model assumes"
+    if seen < low:
+        why = "the prompts differ less than independent generations of them would"
+    return (
+        f"the model puts the error for new prompts at {number(middle)} "
+        f"({interval(low, high)}), your data at {number(seen)}: {why}; go by the columns "
+        "'in your data'",
+    )
 
 
 def _prompt_goals(
@@ -292,3 +222,17 @@ def _prompt_goals(
             goal = replace(goal, note=f"{row} wrong in a row settle that p <= {decide:g}")
         goals.append(goal)
     return tuple(goals)
+
+
+def number(value: float) -> str:
+    """A standard error: four decimals, more where it is tiny."""
+    if not math.isfinite(value):
+        return "-"
+    if value == 0 or value >= 0.001:
+        return f"{value:.4f}"
+    return f"{value:.5f}" if value >= 0.00001 else f"{value:.0e}"
+
+
+def interval(low: float, high: float) -> str:
+    """Two ends in one cell."""
+    return f"{number(low)}-{number(high)}" if math.isfinite(low) else "-"

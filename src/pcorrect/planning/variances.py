@@ -1,4 +1,4 @@
-r"""The two variances that decide about precision, as posterior draws.
+r"""The two variances that decide about precision, as posterior draws, and summaries of such draws.
 
 Between prompts :math:`B = \sigma^2`, within them
 :math:`W = E[p (1 - p)] = \mu - \mu^2 - \sigma^2`. With n prompts and k generations of each,
@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import gammaln, ndtri, stdtrit
+from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
 
 from pcorrect.cells import Cells
 from pcorrect.data import IntArray, PromptCounts
@@ -25,12 +26,63 @@ from pcorrect.errors import PcorrectError
 from pcorrect.fitting import run_fit
 from pcorrect.marginal import FloatArray
 from pcorrect.moment_estimates import moments_from_table
-from pcorrect.planning.estimates import CI_PROB
 from pcorrect.populations.population import Population
 from pcorrect.result import Fit
 
 if TYPE_CHECKING:
     import xarray as xr
+
+
+#: Probability of the intervals of this package's plans.
+CI_PROB = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Median and equal-tailed interval of a posterior; `inf` is a legal value of all three.
+
+    Parameters
+    ----------
+    value, lower, upper : float
+    """
+
+    value: float
+    lower: float
+    upper: float
+
+    @classmethod
+    def of(cls, draws: FloatArray, ci_prob: float = CI_PROB) -> Estimate:
+        """Summarise draws, which may be infinite (not nan)."""
+        lower, value, upper = quantiles(draws, ci_prob)
+        return cls(float(value), float(lower), float(upper))
+
+
+def quantiles(draws: FloatArray, ci_prob: float = CI_PROB) -> FloatArray:
+    """Lower end, median and upper end over axis 0; shape (3, ...).
+
+    Order statistics, never a mean of two draws: half of infinity is no number of generations.
+    """
+    tail = (1 - ci_prob) / 2
+    ordered = np.sort(draws, axis=0)
+    last = len(ordered) - 1
+    index = [round(q * last) for q in (tail, 0.5, 1 - tail)]
+    return np.asarray(ordered[index])
+
+
+def whole(k: FloatArray | float) -> FloatArray:
+    """Numbers of generations (or prompts) that are at least `k`: rounded up, at least 1.
+
+    A relative slack of 1e-9 keeps a k that is whole up to rounding where it is.
+    """
+    k = np.asarray(k, dtype=float)
+    return np.maximum(np.ceil(k * (1 - 1e-9)), 1.0)
+
+
+#: Why the split into between and within is not in the data.
+ONE_PROMPT = "there is one prompt only"
+SINGLE = "k = 1 everywhere"
+ALL_WRONG = "all generations are wrong"
+ALL_RIGHT = "all generations are correct"
 
 #: What every function of this package takes: a fit, a saved result, or counts to be fitted.
 type Source = Fit | xr.DataTree | PromptCounts
@@ -117,13 +169,13 @@ class Variances:
         )
 
     def se_mu(self, k: FloatArray | float, n: int | None = None) -> FloatArray:
-        """Standard error for new prompts, shape (D, *k.shape); ``k = inf`` is the floor."""
+        """Standard error for new prompts, shape ``(D, *k.shape)``; ``k = inf`` is the floor."""
         k = np.asarray(k, dtype=float)
         b, w = (x.reshape(-1, *[1] * k.ndim) for x in (self.between, self.within))
         return np.sqrt((b + w / k) / (n or self.n_prompts))
 
     def se_score(self, k: FloatArray | float, n: int | None = None) -> FloatArray:
-        """Standard error for exactly these prompts, shape (D, *k.shape)."""
+        """Standard error for exactly these prompts, shape ``(D, *k.shape)``."""
         k = np.asarray(k, dtype=float)
         return np.sqrt(self.within_here.reshape(-1, *[1] * k.ndim) / k / (n or self.n_prompts))
 
@@ -178,38 +230,50 @@ def unknown_split(counts: PromptCounts) -> str:
     """Why the data do not split the variance into between and within; empty where they do."""
     s, k = (x[counts.n_generations > 0] for x in (counts.n_correct, counts.n_generations))
     if len(k) < 2:
-        return "there is one prompt only"
+        return ONE_PROMPT
     if k.max() < 2:
-        return "k = 1 everywhere"
+        return SINGLE
     if s.sum() == 0:
-        return "all generations are wrong"
+        return ALL_WRONG
     if s.sum() == k.sum():
-        return "all generations are correct"
+        return ALL_RIGHT
     return ""
 
 
-def log_moment(population: Population, s: IntArray, f: IntArray) -> FloatArray:
-    """Log of E[p**s (1 - p)**f] under each draw of the population, shape (D, m).
-
-    The probability of a count without its binomial coefficient.
-    """
-    s, f = np.broadcast_arrays(s, f)
-    choose = gammaln(s + f + 1.0) - gammaln(s + 1.0) - gammaln(f + 1.0)
-    step = max(1, _BLOCK // (max(1, len(s)) * (population.atom.shape[1] + 1)))
-    index = np.arange(len(population))
-    blocks = [
-        population.take(index[i : i + step]).log_prob(s, s + f) for i in range(0, len(index), step)
-    ]
-    return np.asarray(np.concatenate(blocks) - choose)
+def evenly(size: int, wanted: int) -> NDArray[np.intp]:
+    """Indices of about `wanted` of `size` draws, evenly over chains and time."""
+    return np.unique(np.linspace(0, size - 1, min(wanted, size)).round().astype(np.intp))
 
 
 def conditional_moments(
     population: Population, cells: Cells, powers: list[tuple[int, int]]
 ) -> list[FloatArray]:
     """E[p**a (1 - p)**b | s, k] under each draw, one array (D, m) per pair of `powers`."""
-    s, f = cells.n_correct, cells.n_generations - cells.n_correct
-    base = log_moment(population, s, f)
-    return [np.exp(log_moment(population, s + a, f + b) - base) for a, b in powers]
+    s, k = cells.n_correct, cells.n_generations
+    step = max(1, _BLOCK // (max(1, len(s)) * (population.atom.shape[1] + 1)))
+    blocks = [
+        _block_moments(population.take(np.arange(i, min(i + step, len(population)))), s, k, powers)
+        for i in range(0, len(population), step)
+    ]
+    return [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
+
+
+def _block_moments(
+    population: Population, s: IntArray, k: IntArray, powers: list[tuple[int, int]]
+) -> list[FloatArray]:
+    log = population.log_parts(s, k)
+    share = np.exp(log - log.max(axis=2, keepdims=True))
+    share /= share.sum(axis=2, keepdims=True)
+    x, y = s + population.a[:, None], k - s + population.b[:, None]
+    found = []
+    for a, b in powers:
+        # of the Beta part: rising factorials
+        beta = np.ones_like(x)
+        for i in range(a + b):
+            beta *= (x + i if i < a else y + i - a) / (x + y + i)
+        atoms = population.atom**a * (1 - population.atom) ** b
+        found.append(np.einsum("dmt,dt->dm", share[:, :, :-1], atoms) + share[:, :, -1] * beta)
+    return found
 
 
 def _within_here(fit: Fit, rng: np.random.Generator) -> FloatArray:

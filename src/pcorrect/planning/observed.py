@@ -1,8 +1,19 @@
-"""What one will see when the same prompts are run on to k generations: predictive draws.
+r"""What the data show beside the model: of fewer generations, exactly; of more, by prediction.
 
-The standard error that is computed from k generations is itself a random number, also when the
-population is known: which prompts are in the benchmark and what they have answered so far is fixed,
-the rest is drawn. This is the prediction that a later, longer run can be held against.
+Choose k of a prompt's K generations at random, s of which are correct. The number of correct ones
+among them is hypergeometric, so the prompt's estimate keeps its mean s / K and has the variance
+
+.. math:: v = \frac{\hat p (1 - \hat p)}{k} \, \frac{K - k}{K - 1}
+
+and with prompts thinned independently of each other
+
+.. math:: E[s^2_k] = s^2_K + \overline{v}, \qquad E[W_k] = W_K
+
+(the variance within prompts is a U-statistic: thinning leaves its expectation alone). For balanced
+counts this is ``sigma_hat**2 + W_hat / k``: the moment prediction is the exact average.
+
+If the same prompts are run on, the standard error that will be computed is random also where the
+population is known: what the prompts have answered so far is fixed, the rest is drawn.
 """
 
 from __future__ import annotations
@@ -14,14 +25,118 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pcorrect.cells import Cells
+from pcorrect.data import PromptCounts
 from pcorrect.errors import PcorrectError
 from pcorrect.marginal import FloatArray
-from pcorrect.planning.variances import conditional_moments
+from pcorrect.planning.variances import conditional_moments, evenly
 from pcorrect.populations.population import Population
 from pcorrect.result import Fit
 
 if TYPE_CHECKING:
     import xarray as xr
+
+
+@dataclass(frozen=True)
+class SubsetExpectations:
+    """Expectations over all subsets of at most k generations per prompt; arrays of shape (m,).
+
+    Parameters
+    ----------
+    k : ndarray of int
+        Generations kept of each prompt; prompts with fewer keep all of theirs.
+    mean : ndarray
+        Expectation of the benchmark mean: the same at every k.
+    sd : ndarray
+        Its standard deviation over subsets: how far a report from k generations strays from the
+        one from all of them.
+    se2_mu, se2_score : ndarray
+        Expected squares of the two moment standard errors; nan where these are not defined.
+    n_short : ndarray of int
+        Prompts with fewer than k generations.
+    """
+
+    k: NDArray[np.int64]
+    mean: FloatArray
+    sd: FloatArray
+    se2_mu: FloatArray
+    se2_score: FloatArray
+    n_short: NDArray[np.int64]
+
+    def to_dataset(self) -> xr.Dataset:
+        """Labelled copy over k."""
+        import xarray as xr
+
+        names = ("mean", "sd", "se_mu", "se_score", "n_short")
+        return xr.Dataset({x: ("k", getattr(self, x)) for x in names}, coords={"k": self.k})
+
+    @property
+    def se_mu(self) -> FloatArray:
+        """Root of `se2_mu`: the root-mean-square standard error for new prompts."""
+        return np.sqrt(self.se2_mu)
+
+    @property
+    def se_score(self) -> FloatArray:
+        """Root of `se2_score`: the root-mean-square standard error for these prompts."""
+        return np.sqrt(self.se2_score)
+
+
+def thinned_variance(
+    s: NDArray[np.int64], big_k: NDArray[np.int64], k: NDArray[np.int64]
+) -> FloatArray:
+    """Variance of the proportion among k of K generations, s of which are correct."""
+    p_hat = s / big_k
+    # K = 1 leaves no choice: 0 / 0 is 0 here
+    rest = (big_k - k) / np.maximum(big_k - 1, 1)
+    return np.asarray(p_hat * (1 - p_hat) / k * rest)
+
+
+def subset_expectations(counts: PromptCounts, k: NDArray[np.int64]) -> SubsetExpectations:
+    """Expectations over the subsets of at most `k` generations of each prompt.
+
+    Parameters
+    ----------
+    counts : PromptCounts
+    k : ndarray of int, shape (m,)
+        Each between 1 and the largest number of generations observed.
+
+    Raises
+    ------
+    PcorrectError
+        A `k` is out of range, or there is no scored generation.
+    """
+    k = np.atleast_1d(np.asarray(k, dtype=np.int64))
+    scored = counts.n_generations > 0
+    if not scored.any():
+        raise PcorrectError("no scored generation: there are no subsets to look at")
+    cells = Cells.from_counts(counts.n_correct[scored], counts.n_generations[scored])
+    s, big_k = cells.n_correct, cells.n_generations
+    if k.min() < 1 or k.max() > big_k.max():
+        raise PcorrectError(
+            f"k must lie between 1 and the {big_k.max()} generations observed, got "
+            f"{k[(k < 1) | (k > big_k.max())][0]}"
+        )
+    share = cells.n_prompts / cells.n_prompts.sum()
+    n = int(cells.n_prompts.sum())
+    p_hat = s / big_k
+    mean = float(share @ p_hat)
+    within = p_hat * (1 - p_hat) * big_k / np.maximum(big_k - 1, 1)
+    repeated = big_k > 1
+    if repeated.any():
+        # as in `moments`: a prompt with one generation carries the average of the others
+        within[~repeated] = share[repeated] @ within[repeated] / share[repeated].sum()
+    kept = np.minimum(k[:, None], big_k)
+    variance = np.stack([thinned_variance(s, big_k, row) for row in kept])
+    spread = share @ (p_hat - mean) ** 2 * n / (n - 1) if n > 1 else np.nan
+    se2_score = np.where((k > 1) & repeated.any(), (within / kept) @ share / n, np.nan)
+    return SubsetExpectations(
+        k,
+        np.full(len(k), mean),
+        np.sqrt(variance @ share / n),
+        (spread + variance @ share) / n,
+        se2_score,
+        np.array([cells.n_prompts[big_k < one].sum() for one in k]),
+    )
+
 
 # Prompts of a cell are simulated one by one up to so many; sums over more are normal.
 _FEW = 100
@@ -84,22 +199,17 @@ def extend(fit: Fit, k: NDArray[np.int64], *, draws: int = 1000, seed: int = 0) 
     cells = Cells.from_counts(fit.counts.n_correct[scored], fit.counts.n_generations[scored])
     if fit.population is None:
         p = fit.prompts.draws(rng)[:, scored]
-        p = p[_spread_out(len(p), draws)]
+        p = p[evenly(len(p), draws)]
         s, big_k = fit.counts.n_correct[scored], fit.counts.n_generations[scored]
         groups: list[_Few | _Many] = [_Few(s, big_k, p)]
     else:
         few = cells.n_prompts <= _FEW
         size = int(cells.n_prompts[few].sum())
         draws = min(draws, max(200, _NUMBERS // max(size, 1)))
-        population = fit.population.take(_spread_out(len(fit.population), draws))
+        population = fit.population.take(evenly(len(fit.population), draws))
         groups = _groups(population, cells, few, rng)
     parts = [_estimates(groups, int(one), n, rng) for one in k]
     return Extension(k, *(np.stack(x, axis=1) for x in zip(*parts, strict=True)))
-
-
-def _spread_out(size: int, wanted: int) -> NDArray[np.intp]:
-    """Indices of `wanted` draws, evenly over chains and time."""
-    return np.unique(np.linspace(0, size - 1, min(wanted, size)).round().astype(np.intp))
 
 
 class _Few:
@@ -181,10 +291,5 @@ def _estimates(
         np.sum(parts, axis=0) for parts in zip(*(g.sums(k, rng) for g in groups), strict=True)
     )
     s2 = np.maximum(x2 - x**2 / n, 0) / (n - 1)
-    return (
-        x / n,
-        np.sqrt(s2 / n),
-        np.sqrt(np.maximum(w_over_k, 0)) / n,
-        s2 - w_over_k / n,
-        w / n,
-    )
+    se_score = np.sqrt(np.maximum(w_over_k, 0)) / n
+    return x / n, np.sqrt(s2 / n), se_score, s2 - w_over_k / n, w / n

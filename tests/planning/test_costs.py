@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import zipfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,8 +13,8 @@ from hypothesis import strategies as st
 from scipy.special import stdtrit
 
 from pcorrect.data import PromptCounts
-from pcorrect.errors import PcorrectError
-from pcorrect.planning.trade_off import budget
+from pcorrect.errors import DataError, PcorrectError
+from pcorrect.planning.costs import budget, log_usage
 from pcorrect.planning.variances import Variances
 from pcorrect.result import Fit
 
@@ -49,14 +53,14 @@ def test_no_design_of_the_wanted_width_is_cheaper(
     plan = budget(found, half_width=half_width, cost_prompt=cost)
     b, w = found.between[0], found.within[0]
 
-    def wide(n: int, k: int) -> bool:
-        return float(stdtrit(n - 1, 0.975) * np.sqrt((b + w / k) / n)) > half_width * (1 + 1e-6)
+    def excess(n: int, k: int) -> float:
+        return float(stdtrit(n - 1, 0.975) * np.sqrt((b + w / k) / n)) / half_width - 1
 
-    assert not wide(plan.n, plan.k)
+    assert excess(plan.n, plan.k) < 1e-6
     for k in range(1, 200):
         # the largest number of prompts that would be cheaper than the plan at this k
         n = int(np.ceil(plan.cost / (cost + k) - 1e-9)) - 1
-        assert n < 2 or wide(n, k), (n, k, plan.n, plan.k)
+        assert n < 2 or excess(n, k) > 0, (n, k, plan.n, plan.k)
 
 
 @given(mu=MU, share=SHARE, cost=st.floats(0.5, 50))
@@ -114,3 +118,47 @@ def test_impossible_budgets(options: dict[str, float]) -> None:
 def test_data_without_the_split_have_no_plan() -> None:
     with pytest.raises(PcorrectError, match="k = 1 everywhere"):
         budget(PromptCounts.from_arrays([1, 0, 1], 1), total=100)
+
+
+def sample(tokens: object, **more: object) -> dict[str, object]:
+    usage = {} if tokens is None else {"a/b": {"input_tokens": 1, "total_tokens": tokens}}
+    return {"id": "q", "epoch": 1, "model_usage": usage} | more
+
+
+def test_usage_of_both_kinds_of_log(tmp_path: Path) -> None:
+    log = {"eval": {}, "samples": [sample(30, working_time=2.0), sample(50, total_time=4)]}
+    one = tmp_path / "one.json"
+    one.write_text(json.dumps(log))
+    two = tmp_path / "two.eval"
+    with zipfile.ZipFile(two, "w") as archive:
+        archive.writestr("header.json", "{}")
+        archive.writestr("summaries.json", json.dumps([sample(70), sample(None)]))
+    table = tmp_path / "table.csv"
+    table.write_text("prompt,correct\nq,1\n")
+    found = log_usage([one, two, table, tmp_path / "*.eval"])
+    assert (found.tokens, found.seconds, found.n_generations) == (50.0, 3.0, 3)
+    assert found.cost("tokens") == 50.0
+    assert log_usage([two]).n_generations == 1
+    with pytest.raises(DataError, match="no seconds"):
+        log_usage([two]).cost("seconds")
+
+
+def test_no_usage(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("prompt,correct\nq,1\n")
+    other = tmp_path / "list.json"
+    other.write_text("[1, 2]")
+    with pytest.raises(DataError, match="no usage"):
+        log_usage([table, other])
+    other.write_text("{")
+    with pytest.raises(DataError, match="not JSON"):
+        log_usage([other])
+
+
+def test_usage_of_real_logs(shared: Path) -> None:
+    folder = shared / "data" / "logs" / "generated" / "inspect"
+    for kind in ("eval", "json"):
+        found = log_usage(sorted((folder / kind).iterdir()))
+        assert found.n_generations == 400
+        assert 20 < found.tokens < 40
+        assert 0.1 < found.seconds < 2

@@ -6,27 +6,42 @@ A prompt costs c_p once and each of its generations c_g, so n prompts with k gen
 .. math:: k^* = \sqrt{\frac{c_p}{c_g} \frac{W}{B}}
 
 (Cochran 1977, Sampling Techniques, section 10.6). Whole numbers are found by trying every k.
+What a generation cost, in tokens or seconds, is read from the logs of Inspect.
 """
 
 from __future__ import annotations
 
+import json
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pcorrect.errors import PcorrectError
+from pcorrect.errors import DataError, PcorrectError
 from pcorrect.marginal import FloatArray
-from pcorrect.planning.estimates import CI_PROB, Estimate, quantiles
 from pcorrect.planning.goals import prompts_needed
-from pcorrect.planning.variances import Source, Variances, variances
+from pcorrect.planning.variances import CI_PROB, Estimate, Source, Variances, quantiles, variances
 
 if TYPE_CHECKING:
     import xarray as xr
 
+
 # Numbers of generations that are tried.
 _LAST_K = 2000
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Budget and costs of `pcorrect plan`, as `budget` takes them; no total: reach the target."""
+
+    total: float | None = None
+    prompt: float = 0.0
+    generation: float = 1.0
+    max_prompts: int | None = None
 
 
 @dataclass(frozen=True)
@@ -115,12 +130,12 @@ def budget(
     """
     if (total is None) == (half_width is None):
         raise PcorrectError("give exactly one of total (a budget) and half_width (a target)")
-    _check(cost_prompt, cost_generation, total, half_width, max_prompts)
+    check_costs(cost_prompt, cost_generation, total, half_width, max_prompts)
     found = variances(source)
     if found.unknown:
         raise PcorrectError(
-            f"prompts or generations: not in the data ({found.unknown}); run some prompts twice, "
-            "or plan from Variances.assume(mu, sigma, n)"
+            f"prompts or generations: not in the data ({found.unknown}); plan from assumed values "
+            "(--assume MU,SIGMA,N or Variances.assume)"
         )
     ks = np.arange(1, _LAST_K + 1)
     price = cost_prompt + ks * cost_generation
@@ -170,21 +185,113 @@ def budget(
     )
 
 
-def _check(
+def check_costs(
     cost_prompt: float,
     cost_generation: float,
-    total: float | None,
-    half_width: float | None,
-    max_prompts: int | None,
+    total: float | None = None,
+    half_width: float | None = None,
+    max_prompts: int | None = None,
 ) -> None:
+    """Raise `PcorrectError` where a cost or a goal is out of range."""
     rules = {
-        "cost_prompt": (cost_prompt, cost_prompt >= 0),
-        "cost_generation": (cost_generation, cost_generation > 0),
-        "total": (total, total is None or total > 0),
-        "half_width": (half_width, half_width is None or half_width > 0),
+        "cost_prompt": (cost_prompt, 0 <= cost_prompt < np.inf),
+        "cost_generation": (cost_generation, 0 < cost_generation < np.inf),
+        "total": (total, total is None or 0 < total < np.inf),
+        "half_width": (half_width, half_width is None or 0 < half_width < np.inf),
         "max_prompts": (max_prompts, max_prompts is None or max_prompts >= 2),
     }
     for name, (value, good) in rules.items():
         if not good:
-            rule = {"cost_prompt": "not be negative", "max_prompts": "be at least 2"}
-            raise PcorrectError(f"{name} must {rule.get(name, 'be positive')}, got {value}")
+            rule = {"cost_prompt": "a number from 0 on", "max_prompts": "at least 2"}
+            what = rule.get(name, "a positive, finite number")
+            raise PcorrectError(f"{name} must be {what}, got {value:g}")
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Mean cost of a generation.
+
+    Parameters
+    ----------
+    tokens : float
+        Input and output tokens of all models that were called, a grader's included; nan where
+        none are recorded.
+    seconds : float
+        Working time, without waiting for a free connection; nan where it is not recorded.
+    n_generations : int
+        Generations that record the one or the other.
+    """
+
+    tokens: float
+    seconds: float
+    n_generations: int
+
+    def cost(self, unit: str) -> float:
+        """The cost in ``"tokens"`` or ``"seconds"``.
+
+        Raises
+        ------
+        DataError
+            The logs do not record it.
+        """
+        value = {"tokens": self.tokens, "seconds": self.seconds}[unit]
+        if not value > 0:
+            raise DataError(f"the logs record no {unit}: give the cost of a generation as a number")
+        return value
+
+
+def log_usage(paths: Iterable[str | Path]) -> Usage:
+    """Mean usage per generation over the Inspect logs among `paths` (``.eval`` or ``.json``).
+
+    Raises
+    ------
+    DataError
+        None of them is an Inspect log that holds its generations.
+    """
+    tokens, seconds, count = [], [], 0
+    for path in paths:
+        for record in _records(Path(path)):
+            usage = record.get("model_usage")
+            found = [
+                float(part["total_tokens"])
+                for part in (usage.values() if isinstance(usage, Mapping) else ())
+                if isinstance(part, Mapping) and _is_number(part.get("total_tokens"))
+            ]
+            # an older log has no working time
+            time = record.get("working_time", record.get("total_time"))
+            tokens += [sum(found)] if found else []
+            seconds += [float(time)] if _is_number(time) else []
+            count += bool(found) or _is_number(time)
+    if not count:
+        raise DataError("no usage to read: only Inspect logs record tokens and seconds")
+    return Usage(_mean(tokens), _mean(seconds), count)
+
+
+def _mean(values: list[float]) -> float:
+    return float(np.mean(values)) if values else float("nan")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _records(path: Path) -> Iterator[Mapping[str, Any]]:
+    """One record per generation of an Inspect log; nothing where the file is something else."""
+    if not path.is_file():
+        return
+    # the readers load the table engine, which planning has no other use for
+    from pcorrect.readers.archive import Archive
+
+    records: object = None
+    if zipfile.is_zipfile(path):
+        with Archive(path, path.name) as archive:
+            if "summaries.json" in archive.members:
+                records = archive.json("summaries.json")
+    elif path.suffix == ".json":
+        try:
+            log = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise DataError(f"{path.name}: not JSON ({error})") from error
+        records = log.get("samples") if isinstance(log, Mapping) and "eval" in log else None
+    if isinstance(records, list):
+        yield from (record for record in records if isinstance(record, Mapping))
