@@ -1,11 +1,14 @@
 """The whole command on a small file against the bare import of PyMC: ratio of wall-clock times.
 
 uv run python benchmarks/speed/start.py [--repeats 7]
+
+Writes ``results/start.csv``.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import statistics
 import subprocess
 import sys
@@ -41,6 +44,14 @@ def main() -> None:
                 if i:
                     seconds[name].append(time.perf_counter() - start)
     base = statistics.median(seconds["import pymc"])
+    results = Path(__file__).parent / "results"
+    results.mkdir(exist_ok=True)
+    with (results / "start.csv").open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["what", "seconds", "times_faster_than_import_pymc"])
+        for name, values in seconds.items():
+            median = statistics.median(values)
+            writer.writerow([name, f"{median:.3g}", f"{base / median:.3g}"])
     for name, values in seconds.items():
         median = statistics.median(values)
         print(f"{name:<40}{median:>7.2f} s  {base / median:>6.1f} x faster than import pymc")

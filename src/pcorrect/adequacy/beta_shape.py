@@ -239,7 +239,7 @@ def _sentence(found: Adequacy) -> str:
     text = f"{opening} ({p}): {_worst_bar(found.histogram)}; {_moved(found)}"
     better, error = found.elpd_diff, found.elpd_diff_se
     if better is not None and error is not None and better > 2 * error > 0:
-        text += f"; the robust model predicts better by {better:.1f} +- {error:.1f} in log density"
+        text += f"; the robust model predicts better by {better:.1f} ± {error:.1f} in log density"
     if found.alpha is not None:
         text += f" (alpha {found.alpha:.2g})"
     return text + "."

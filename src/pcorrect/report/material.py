@@ -190,8 +190,7 @@ class Material:
         except PcorrectError:
             return None  # the log has no answers
         # grades alone: blank where an answer would be, whether or not the keys are known
-        given = groups.count.any(axis=1)
-        return None if groups.row_empty[given].all() else flag_prompts(groups)
+        return flag_prompts(groups) if groups.answered.any() else None
 
     @property
     def _few_rows(self) -> bool:
