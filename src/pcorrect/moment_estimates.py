@@ -179,7 +179,9 @@ def moments(counts: PromptCounts) -> Moments:
         if repeated.sum() > 1:
             sigma2 = float(p_hat[repeated].var(ddof=1) - (w / k[repeated]).mean())
         if sigma2 is not None and sigma2 < 0:
-            notes.append(f"the raw estimate of the variance between prompts is negative ({sigma2:.2g}): read as 0")
+            notes.append(
+                f"the variance between prompts is estimated as {sigma2:.2g}, below 0: read as 0"
+            )
     else:
         notes.append(
             "k = 1 everywhere: sigma, the split of the variance and the error of score are "
@@ -216,8 +218,8 @@ def moments_from_table(mu: float, se_mu: float, n: int, k: int) -> Moments:
     sigma2 = (n * k * se_mu**2 - mu * (1 - mu)) / (k - 1)
     if not -1e-12 <= sigma2 <= mu * (1 - mu):
         raise PcorrectError(
-            f"mu = {mu}, se = {se_mu}, n = {n}, k = {k} imply a variance between prompts of {sigma2:.4g}, "
-            f"outside [0, mu (1 - mu)] = [0, {mu * (1 - mu):.4g}]"
+            f"mu = {mu}, se = {se_mu}, n = {n}, k = {k} imply a variance between prompts of "
+            f"{sigma2:.4g}, outside [0, mu (1 - mu)] = [0, {mu * (1 - mu):.4g}]"
         )
     within = mu * (1 - mu) - sigma2
     return Moments(n, float(k), mu, se_mu, float(np.sqrt(within / (n * k))), sigma2, within)
