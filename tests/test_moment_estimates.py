@@ -73,7 +73,7 @@ def test_what_is_undefined_is_none_and_said():
     negative = moments(PromptCounts.from_arrays([4, 4, 4, 4], 8))
     assert negative.sigma2 < 0
     assert negative.sigma == 0
-    assert any("negative" in note for note in negative.notes)
+    assert any("below 0" in note for note in negative.notes)
     assert moments(PromptCounts.from_arrays([0], 0)).mu is None
 
 

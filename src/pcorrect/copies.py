@@ -16,24 +16,37 @@ from pcorrect.generations import Generations
 
 LEFT_OUT = "identical to another generation of the prompt"
 
-# Extracted answers are short, and an llm that knows the answer repeats it. Texts of at least so
-# many characters (on average) are whole responses; of shorter ones, only wrong answers that never
-# vary are evidence, in at least so many prompts.
-_WHOLE = 20
+# Texts of at least so many characters (on average) are whole responses. Shorter ones are extracted
+# answers, which an llm that is sure of itself repeats: with so many wrong ones they are worth a
+# note, no more.
+_WHOLE = 16
 _WRONG_PROMPTS = 5
 
+_COPIES = (
+    "all generations of every prompt have the same text: they come from a cache, or from "
+    "temperature 0, and count as one generation each (k = 1)"
+)
+_PERHAPS = (
+    "all generations of every prompt have the same answer, the wrong ones too: if they are copies "
+    "(a cache, temperature 0), keep one generation of each prompt"
+)
+Pair = tuple[str, str]
 
-def find_copies(generations: Generations, cells: str) -> set[tuple[str, str]]:
+
+def find_copies(generations: Generations, cells: str) -> dict[Pair, bool]:
     """(benchmark, llm) whose k texts are equal, byte by byte, in every prompt.
-
-    Texts have to differ between prompts. Where they are extracted answers, five prompts or more
-    have to be answered wrong in one way only: right answers agree whether or not they are copies.
 
     Parameters
     ----------
     generations : Generations
     cells : str
         Engine table of its cells.
+
+    Returns
+    -------
+    dict
+        True where the texts are whole responses, that differ between prompts and are not simply
+        the right answers; False where they are short, and five prompts or more are answered wrong.
     """
     con = generations.con
     # Copies are graded alike: few pairs are left to be looked at.
@@ -42,43 +55,35 @@ def find_copies(generations: Generations, cells: str) -> set[tuple[str, str]]:
         "HAVING bool_and(s = 0 OR s = k) AND max(k) > 1 AND max(n) > 1"
     ).fetchall()
     if not pairs:
-        return set()
+        return {}
     wanted = ", ".join(f"({duck.literal(b)}, {duck.literal(m)})" for b, m in pairs)
     rows = con.execute(
-        "SELECT benchmark, llm FROM (SELECT benchmark, llm, prompt, min(answer) AS one, "
-        "max(answer) AS other, max(correct) AS correct FROM "
+        f"SELECT benchmark, llm, avg(length(one)) >= {_WHOLE} "
+        "AND NOT bool_and(coalesce(one = target, false)) AS whole FROM ("
+        "SELECT benchmark, llm, prompt, min(answer) AS one, max(answer) AS other, "
+        "max(target) AS target, max(correct) AS correct FROM "
         f"({generations.query}) WHERE answer IS NOT NULL AND n = 1 "
         f"AND (benchmark, llm) IN ({wanted}) GROUP BY ALL HAVING count(*) > 1) GROUP BY ALL "
-        "HAVING bool_and(one = other) AND min(one) <> max(one) AND (avg(length(one)) >= "
-        f"{_WHOLE} OR count(*) FILTER (correct = 0) >= {_WRONG_PROMPTS})"
+        "HAVING bool_and(one = other) AND min(one) <> max(one) "
+        f"AND (whole OR count(*) FILTER (correct = 0) >= {_WRONG_PROMPTS})"
     ).fetchall()
-    return {(benchmark, llm) for benchmark, llm in rows}
+    return {(benchmark, llm): whole for benchmark, llm, whole in rows}
 
 
-def count_once(counts: Counts, copied: set[tuple[str, str]]) -> Counts:
+def count_once(counts: Counts, found: dict[Pair, bool]) -> Counts:
     """Counts with one generation per prompt where they are copies, which are listed as left out."""
-    which = np.array([(counts.benchmark, str(llm)) in copied for llm in counts.llm], bool)
-    if not which.any():
+    here = [found.get((counts.benchmark, str(llm))) for llm in counts.llm]
+    if all(whole is None for whole in here):
         return counts
-    most = np.where(which[:, None], 1, np.iinfo(np.int64).max)
-    k = np.minimum(counts.n_generations, most)
+    most = np.where([whole is True for whole in here], 1, np.iinfo(np.int64).max)
+    k = np.minimum(counts.n_generations, most[:, None])
     reports = []
-    for i, report in enumerate(counts.rows):
+    for i, (report, whole) in enumerate(zip(counts.rows, here, strict=True)):
         extra = int(counts.n_generations[i].sum() - k[i].sum())
-        if not extra:
-            reports.append(report)
-            continue
-        note = (
-            "all generations of every prompt have the same text: they come from a cache, or from "
-            "temperature 0, and count as one generation each (k = 1)"
-        )
+        left_out = {**report.left_out, LEFT_OUT: extra} if extra else report.left_out
+        note = () if whole is None else (_COPIES if whole else _PERHAPS,)
         reports.append(
-            RowReport(
-                report.read,
-                report.used - extra,
-                {**report.left_out, LEFT_OUT: extra},
-                (*report.notes, note),
-            )
+            RowReport(report.read, report.used - extra, left_out, (*report.notes, *note))
         )
     return replace(
         counts, n_correct=np.minimum(counts.n_correct, k), n_generations=k, rows=tuple(reports)

@@ -38,7 +38,7 @@ def test_draws_equal_arviz(spiky):
     fit = run_fit(spiky, model="beta_bernoulli")
     cells = Cells.from_counts(spiky.n_correct, spiky.n_generations)
     by_prompt = fit.population.log_prob(spiky.n_correct, spiky.n_generations)
-    cube = by_prompt.reshape(4, 1000, -1)
+    cube = by_prompt.reshape(*fit.draws["mu"].shape, -1)
     dims = ("chain", "draw", "prompt")
     posterior = xr.Dataset({"mu": (("chain", "draw"), fit.draws["mu"])})
     tree = xr.DataTree.from_dict(

@@ -53,11 +53,22 @@ def test_others_are_kept(texts):
     assert not one.rows.left_out
 
 
-def test_short_answers_need_wrong_ones():
+def test_short_answers_are_worth_a_note_only():
     texts = {str(i): [str(i)] * 8 for i in range(45)}
-    for wrong, k in ((4, 8), (5, 1)):
+    for wrong, notes in ((4, 0), (5, 1)):
         (found,) = counts(table(texts, correct=[str(i) for i in range(wrong, 45)]))
-        assert set(found.select("m").n_generations) == {k}
+        one = found.select("m")
+        assert set(one.n_generations) == {8}
+        assert sum("if they are copies" in note for note in one.rows.notes) == notes
+
+
+def test_long_right_answers_agree_by_themselves():
+    texts = {name: [RESPONSE + name] * 3 for name in "abc"}
+    rows = table(texts)
+    (found,) = counts(rows.assign(target=rows["answer"]))
+    assert set(found.select("m").n_generations) == {3}
+    (found,) = counts(rows.assign(target=rows["prompt"]))
+    assert set(found.select("m").n_generations) == {1}
 
 
 def test_each_llm_by_itself():
@@ -69,10 +80,10 @@ def test_each_llm_by_itself():
 
 
 def test_real_runs(shared):
-    columns = {"answer": "resp_hash"}
-    path = shared / "data" / "llm_stability_balanced.csv.gz"
-    found = counts(path, llm="gpt-35_OAI-0.0-navigate-few", columns=columns)
-    assert set(found[0].n_generations.ravel()) == {1}
-    # four runs near 1.0 give every answer k times, as they may
-    for benchmark in counts(shared / "data" / "epoch_otis_mock_aime.csv.gz"):
-        assert not any(LEFT_OUT in report.left_out for report in benchmark.rows)
+    # four runs near 1.0 give every answer k times, as they may; the wrong ones of a yes-or-no
+    # task are noted
+    for name, noted in (("epoch_otis_mock_aime", 0), ("rg_zeroshot_easy_k3_answers", 2)):
+        found = counts(shared / "data" / f"{name}.csv.gz")
+        reports = [report for benchmark in found for report in benchmark.rows]
+        assert not any(LEFT_OUT in report.left_out for report in reports)
+        assert sum("copies" in str(report.notes) for report in reports) == noted
