@@ -25,8 +25,10 @@ from pcorrect.priors import Priors
 _ACCEPT = 0.35
 _TINY = 1e-300
 _CANDIDATES = 8
-# Directions of the moves of (logit m, logit r): along the axes, and along ridges.
+# Directions of the moves of (logit m, logit r): along the axes, and along ridges. All are tried in a
+# sweep where there are few prompts and the Beta is what mixes slowly, else two of them.
 _DIRECTIONS = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0]])[:, :, None]
+_FEW_PROMPTS = 100
 
 
 class Chains:
@@ -78,6 +80,7 @@ class Chains:
         self._sums = np.stack([np.ones(len(self.s)), self.s, self.f])
         self._log_gammas = LogGammas(self.s, self.f, self.log_v.shape)
         self._exponents = np.array([priors.mu, priors.spread])[:, :, None]
+        self._moves = len(_DIRECTIONS) if cells.n_prompts.sum() < _FEW_PROMPTS else 2
 
     def sweep(self) -> None:
         """Update everything once."""
@@ -187,7 +190,7 @@ class Chains:
         chains = len(self.a)
         units = self._log_gammas.set_counts(self.taken, self.rest)
         current = self._base_log_density(self.base)
-        for which in range(len(_DIRECTIONS)):
+        for which in self.rng.permutation(len(_DIRECTIONS))[: self._moves]:
             size = self.log_step[:, which] + self.rng.uniform(-0.7, 0.7, chains)
             step = np.exp(size) / np.sqrt(1.0 + units) * self.rng.standard_normal(chains)
             proposal = self.base + _DIRECTIONS[which] * step
