@@ -4,6 +4,7 @@ import importlib.util
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import pcorrect.plots as plots
@@ -102,6 +103,45 @@ def test_rankings(llms, outcome):
     found = rank(counts(llms, outcome=outcome), draws=500)
     for plot in (plots.plot_ranking, plots.plot_pairwise):
         drawn(plot(found))
+
+
+SIZES = {
+    "one prompt": (1, 4, None),
+    "ten thousand prompts": (10_000, 4, None),
+    "one generation": (50, 1, None),
+    "all right": (50, 4, 1),
+    "all wrong": (50, 4, 0),
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_comparisons_runs_and_maps_of_every_size(name):
+    from pcorrect.consistency.flags import flag_prompts
+    from pcorrect.consistency.grouping import group_answers
+    from pcorrect.readers import from_frame
+
+    n, k, outcome = SIZES[name]
+    data = counts(2, n, k, outcome=outcome)
+    a, b = (str(llm) for llm in data.llm)
+    drawn(plots.plot_difference(paired_difference(data, a, b, model="beta_bernoulli", draws=500)))
+    ranking = rank(data, draws=500)
+    for plot in (plots.plot_ranking, plots.plot_pairwise):
+        drawn(plot(ranking))
+    right = np.arange(k) < data.n_correct[0][:, None]
+    drawn(plots.plot_runs(check_runs(right.astype(int), replicates=99)))
+    i, j = np.indices(right.shape).reshape(2, -1)
+    answer = np.where(right.ravel(), "7", "8").astype(object)
+    rows = {"llm": a, "prompt": i, "generation": j, "answer": answer, "target": "7"}
+    table = pd.DataFrame({**rows, "correct": right.ravel().astype(int)})
+    drawn(plots.plot_data_map(flag_prompts(group_answers(from_frame(table)))))
+
+
+def test_a_budget_is_drawn_or_refused_in_words():
+    options = {"total": 500_000, "cost_prompt": 10, "cost_generation": 1}
+    drawn(plots.plot_budget(budget(fit_of("ten thousand prompts"), **options)))
+    for name in ("one prompt", "one generation", "all right", "all wrong"):
+        with pytest.raises(PcorrectError, match=r"not in the data .* plan from assumed values"):
+            budget(fit_of(name), **options)
 
 
 def test_long_names_are_inside():
