@@ -138,13 +138,13 @@ def group_answers(
         )
     if made.marked:
         notes.append(
-            f"{made.marked} prompt(s) have answers that equal the key and were scored wrong: they "
-            "count for the key here"
+            f"{len(made.marked)} prompt(s) have answers that equal the key and were scored wrong: "
+            "they count for the key here"
         )
     if made.mixed:
         notes.append(
-            f"{made.mixed} prompt(s) have equal answers of which some were scored right and some "
-            "wrong"
+            f"{len(made.mixed)} prompt(s) have equal answers of which some were scored right and "
+            "some wrong"
         )
     names = list(prompts)
     i, text, rule, key, empty, count = made.columns()
@@ -180,7 +180,10 @@ class _Made:
         self.key_at: dict[int, int] = {}
         self.right = np.zeros((n, llms), np.int64)
         self.scored = np.zeros((n, llms), np.int64)
-        self.marked = self.mixed = 0
+        #: Prompts with answers that equal the key and were scored wrong, or that were scored both
+        #: ways.
+        self.marked: set[int] = set()
+        self.mixed: set[int] = set()
 
     def add(self, i: int, found: Clusters, j: IntArray, correct: IntArray, merge_key: bool) -> None:
         """Add the clusters of prompt i (answers first, then the texts of the key)."""
@@ -204,8 +207,10 @@ class _Made:
                 self.key_at[i] = len(self.rows)
             row = (i, cluster.text, str(cluster.rule), is_key, cluster.no_answer, count)
             self.rows.append(row)
-        self.marked += differs
-        self.mixed += mixed
+        if differs:
+            self.marked.add(i)
+        if mixed:
+            self.mixed.add(i)
 
     def columns(
         self,

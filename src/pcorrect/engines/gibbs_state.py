@@ -25,8 +25,8 @@ from pcorrect.priors import Priors
 _ACCEPT = 0.35
 _TINY = 1e-300
 _CANDIDATES = 8
-# Directions of the moves of (logit m, logit r): along the axes, and along ridges. All are tried in a
-# sweep where there are few prompts and the Beta is what mixes slowly, else two of them.
+# Directions of the moves of (logit m, logit r): along the axes, and along ridges. A sweep tries all
+# where there are few prompts and the Beta is what mixes slowly, else two of them.
 _DIRECTIONS = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0]])[:, :, None]
 _FEW_PROMPTS = 100
 
