@@ -7,7 +7,9 @@ import pytest
 
 import pcorrect
 from pcorrect import DataError, PcorrectError, PromptCounts, fit, load, save, summary
+from pcorrect.api import _prior_population
 from pcorrect.posterior import from_datatree
+from pcorrect.priors import Priors
 
 mpl.use("agg")
 
@@ -179,19 +181,33 @@ class TestArviz:
         plt.close("all")
 
 
-def test_prior_predictive_follows_the_prior():
-    tree = pcorrect.prior_predictive([8] * 5, draws=4000, seed=1)
+@pytest.mark.parametrize("model", ["dp_beta", "beta_bernoulli"])
+def test_prior_predictive_follows_the_prior(model):
+    tree = pcorrect.prior_predictive([8] * 5, model=model, draws=4000, seed=1)
     mu = tree["prior"]["mu"].values
     # five standard errors around the moments of a uniform
     assert abs(mu.mean() - 0.5) < 5 / np.sqrt(12 * 4000)
-    assert abs(mu.var() - 1 / 12) < 0.01
+    assert abs(mu.var() - 1 / 12) < 0.012
+    assert tree["prior"]["rho"].values.max() <= 1 + 1e-9
     counts = tree["prior_predictive"]["n_correct"].values
     assert counts.shape == (1, 4000, 5)
     # the marginal of s under a uniform mean is not uniform, but symmetric
     assert abs(counts.mean() - 4) < 0.2
     assert az.plot_ppc_rootogram is not None
-    with pytest.raises(PcorrectError, match="Beta model only"):
+    with pytest.raises(PcorrectError, match="knows the models"):
         pcorrect.prior_predictive([8], model="other")
+
+
+@pytest.mark.parametrize("alpha", [1.0, 5.0, 50.0])
+def test_prior_of_the_dirichlet_process(alpha):
+    # chance that two prompts share an atom, of 32 broken sticks: a closed form
+    priors = Priors(alpha=(alpha, alpha * (1 + 1e-9)))
+    found = _prior_population(priors, 20_000, 32, np.random.default_rng(3))
+    same = np.sum(found.weight**2, axis=1)
+    expected = (1 - (alpha / (alpha + 2)) ** 32) / (1 + alpha)
+    assert same.mean() == pytest.approx(expected, abs=5 * same.std() / np.sqrt(20_000))
+    np.testing.assert_allclose(found.beta_weight + found.weight.sum(axis=1), 1)
+    assert abs(found.mean().mean() - 0.5) < 5 / np.sqrt(8 * 20_000)
 
 
 def test_fit_all_and_choices(tmp_path):

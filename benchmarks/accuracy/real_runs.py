@@ -11,7 +11,7 @@ one row per run, and prints summaries. A file of many benchmarks (subjects, task
 ``shift_se``: posterior mean of mu minus the mean over prompts, in standard errors of the latter (a
 shift is no error in itself: an efficient estimate may differ). ``elpd_diff``: log predictive
 density of left-out prompts, the family minus the Beta. ``r_hat`` (largest) and ``ess`` (smallest
-bulk) of mu, sigma, score and, for dp_beta, alpha: where a Markov chain was run.
+bulk) of mu, sigma and score: where a Markov chain was run.
 """
 
 from __future__ import annotations

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pcorrect.data import Counts, PromptCounts
+from pcorrect.engines.gibbs import STICKS
 from pcorrect.errors import ChoiceError, PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL, run_fit
 from pcorrect.planning.curve import add_planning
+from pcorrect.populations.population import FloatArray, Population
 from pcorrect.posterior import to_datatree
 from pcorrect.priors import Priors
 from pcorrect.readers import Generations
@@ -181,7 +183,7 @@ def _is_unread(data: Any) -> bool:
 def prior_predictive(
     n_generations: Any,
     *,
-    model: str = "beta_bernoulli",
+    model: str = DEFAULT_MODEL,
     priors: Priors | None = None,
     draws: int = 1000,
     seed: int = 0,
@@ -192,7 +194,7 @@ def prior_predictive(
     ----------
     n_generations : array_like of int, shape (n,)
         Generations per prompt of the data to simulate.
-    model : {"beta_bernoulli", "beta_binomial"}
+    model : {"dp_beta", "beta_bernoulli", "beta_binomial"}
     priors : Priors, optional
     draws : int
     seed : int
@@ -205,28 +207,27 @@ def prior_predictive(
     Raises
     ------
     PcorrectError
-        The model is no Beta model (build it by PyMC for others).
+        Another model (build it by PyMC, which draws from any program's prior).
     """
     import xarray as xr
 
-    if model not in ("beta_bernoulli", "beta_binomial"):
-        raise PcorrectError(f"prior_predictive knows the Beta model only, not {model!r}")
+    known = ("dp_beta", "beta_bernoulli", "beta_binomial")
+    if model not in known:
+        raise PcorrectError(f"prior_predictive knows the models {list(known)}, not {model!r}")
     priors = priors or Priors()
     rng = np.random.default_rng(seed)
     k = PromptCounts.from_arrays(np.zeros_like(np.atleast_1d(n_generations)), n_generations)
-    mu = rng.beta(*priors.mu, size=draws)
-    r = np.maximum(rng.beta(*priors.spread, size=draws), 1e-8)
-    nu = 1 / r**2 - 1
-    # shapes so small that a Beta is a coin: its draws underflow, and are 0 or 1
-    p = rng.beta(
-        np.maximum(mu * nu, 1e-300)[:, None],
-        np.maximum((1 - mu) * nu, 1e-300)[:, None],
-        (draws, len(k.prompt)),
-    )
-    p = np.where(np.isnan(p), rng.random(p.shape) < mu[:, None], p)
+    population = _prior_population(priors, draws, STICKS if model == "dp_beta" else 0, rng)
+    mu, variance = population.mean(), population.variance()
+    p = _coins(population.draw_new(len(k.prompt), rng), population.a, population.b, rng)
     cube = rng.binomial(k.n_generations, p)[None]
     coords = {"chain": [0], "draw": np.arange(draws)}
-    values = {"mu": mu, "sigma": r * np.sqrt(mu * (1 - mu)), "rho": r**2, "score": p.mean(axis=1)}
+    values = {
+        "mu": mu,
+        "sigma": np.sqrt(variance),
+        "rho": variance / np.maximum(mu * (1 - mu), np.finfo(float).eps),
+        "score": p.mean(axis=1),
+    }
     prior = xr.Dataset({n: (("chain", "draw"), v[None]) for n, v in values.items()}, coords=coords)
     prompt = {"prompt": k.prompt.astype(str)}
     predicted = xr.Dataset(
@@ -235,3 +236,23 @@ def prior_predictive(
     tree = xr.DataTree.from_dict({"/prior": prior, "/prior_predictive": predicted})
     tree.attrs.update({"inference_library": "pcorrect", "seed": seed, "priors": str(priors)})
     return tree
+
+
+def _prior_population(
+    priors: Priors, draws: int, sticks: int, rng: np.random.Generator
+) -> Population:
+    """Draws of the population from its prior: a Beta, or that with the atoms of broken sticks."""
+    m = rng.beta(*priors.mu, size=draws)
+    r = np.maximum(rng.beta(*priors.spread, size=draws), 1e-8)
+    nu = 1 / r**2 - 1
+    a, b = (np.maximum(x * nu, 1e-300) for x in (m, 1 - m))
+    alpha = np.exp(rng.uniform(*np.log(priors.alpha), size=draws))
+    v = rng.beta(1.0, alpha[:, None], (draws, sticks))
+    left = np.cumprod(np.concatenate([np.ones((draws, 1)), 1 - v], axis=1), axis=1)
+    phi = _coins(rng.beta(a[:, None], b[:, None], (draws, sticks)), a, b, rng)
+    return Population(left[:, -1], a, b, v * left[:, :-1], phi)
+
+
+def _coins(p: FloatArray, a: FloatArray, b: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draws of Betas so small in a and b that they underflow to nan: these are coins, 0 or 1."""
+    return np.where(np.isnan(p), rng.random(p.shape) < (a / (a + b))[:, None], p)
