@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pcorrect.adequacy import checks
 from pcorrect.adequacy.checks import check_fit
 from pcorrect.fitting import run_fit
 from pcorrect.readers import counts, from_frame
@@ -48,6 +49,12 @@ def test_stopping_at_the_first_right_answer_is_a_warning(y):
     found = checks_of(long_table(np.where(seen, y, -1)))
     assert found.stopping.status == "depends"
     assert found.stopping.verdict in found.warnings
+
+
+def test_too_many_generations_are_left_alone(y, monkeypatch):
+    y[:, 2] = 0
+    monkeypatch.setattr(checks, "MOST_GENERATIONS", y.size - 1)
+    assert checks_of(long_table(y)).runs is None
 
 
 def test_counts_hold_no_runs():

@@ -12,6 +12,9 @@ from pcorrect.generations import Generations
 from pcorrect.observations import outcomes
 from pcorrect.result import Fit
 
+#: Runs are compared where there are at most so many generations: a second's work.
+MOST_GENERATIONS = 250_000
+
 
 @dataclass(frozen=True)
 class Checks:
@@ -23,7 +26,7 @@ class Checks:
         Of the Beta shape; None for a program of the user's own.
     runs : RunCheck or None
         Whether generations with the same number form runs that differ; None where single
-        generations are not known.
+        generations are not known, or too many.
     stopping : StoppingCheck
         Whether k depends on the results.
     """
@@ -53,7 +56,8 @@ def check_fit(fit: Fit, generations: Generations | None = None) -> Checks:
         The rows behind the counts.
     """
     matrix = None
-    if generations is not None and fit.counts.n_generations.max() > 1:
+    few = fit.counts.n_generations.sum() <= MOST_GENERATIONS
+    if generations is not None and few and fit.counts.n_generations.max() > 1:
         try:
             found = outcomes(generations, fit.counts.llm, fit.counts.benchmark)
         except DataError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from pcorrect.adequacy.checks import Checks
+from pcorrect.adequacy.checks import MOST_GENERATIONS, Checks
 from pcorrect.adequacy.sensitivity import Sensitivity
 from pcorrect.commands import common
 from pcorrect.fitting import PARAMETERS, Fit
@@ -37,6 +37,8 @@ def block(
         lines.append(f"  Beta shape: {checks.shape.verdict}")
     if checks.runs is not None and checks.runs.status in ("doubtful", "no sign"):
         lines.append(f"  runs: {checks.runs.verdict}")
+    if counts.n_generations.sum() > MOST_GENERATIONS:
+        lines.append(f"  runs: not compared (more than {MOST_GENERATIONS:,} generations)")
     if checks.stopping.status in ("doubtful", "no sign"):
         lines.append(f"  unequal k: {checks.stopping.verdict}")
     if sensitivity is not None:
