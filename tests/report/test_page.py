@@ -99,6 +99,11 @@ def test_ranking_is_that_of_the_api(five_llms, five_report):
         assert p_best[0] == found.p_best[i]
 
 
+def test_many_scores_come_best_first(five_report):
+    mu = [row[0][0] for row in Tables(five_report).numbers("scores-table")]
+    assert mu == sorted(mu, reverse=True)
+
+
 def test_generations_that_are_enough_are_those_of_the_api(two_llms, two_report):
     (table,) = counts(two_llms)
     for llm, row in zip(table.llm, Tables(two_report).numbers("enough-table"), strict=True):

@@ -91,7 +91,16 @@ def build(material: Material) -> Markup:
         Column("SE new", "standard error of the mean for new prompts, in points"),
         Column("SE these", "standard error of the mean for exactly these prompts, in points"),
     ]
-    rows = [_row(fit, material, several, axis) for fit in material.fits]
+    fits = list(material.fits)
+    if len(fits) > _SENTENCES:
+        # best first; a few stay in the order of the data, as everywhere else
+        fits.sort(
+            key=lambda fit: (
+                material.benchmarks.index(fit.counts.benchmark),
+                -fit.marginals["mu"].mean,
+            )
+        )
+    rows = [_row(fit, material, several, axis) for fit in fits]
     body = [
         tag(
             "p",
