@@ -9,7 +9,7 @@ them on the CPU. Each question is answered 50 times at temperature 0.7 and 50 ti
 in ``results.csv.gz``) and once greedily (``greedy.csv.gz``), and marked by ``marking.py``.
 
     uv run generate.py
-    uv run generate.py --k 5 --out /tmp/pilot    # a pilot that leaves the results alone
+    uv run generate.py --k 5 --out pilot    # a pilot that leaves the results alone
 """
 
 import argparse

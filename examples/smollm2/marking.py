@@ -1,7 +1,7 @@
 """Extract and mark the short answers in the raw answers of SmolLM2 (standard library only).
 
     python marking.py                # mark the stored raw answers again, after a change below
-    python marking.py /tmp/pilot     # those in another folder
+    python marking.py pilot     # those in another folder
 
 ``generate.py`` marks what it generates with the same functions.
 """
