@@ -36,12 +36,19 @@ def test_nothing_to_say_of_exchangeable_generations(y):
     assert found.warnings == []
 
 
+def test_the_plain_model_is_warned_of_where_its_shape_fails(spiky):
+    for model, expected in (("beta_bernoulli", 1), ("dp_beta", 0)):
+        found = check_fit(run_fit(spiky, model=model))
+        assert found.shape.status == "rejected"
+        assert sum("assumes the Beta shape" in text for text in found.warnings) == expected
+
+
 def test_a_run_that_failed_is_a_warning(y):
     y[:, 2] = 0
     found = checks_of(long_table(y))
     assert found.runs.status == "differ"
     assert found.runs.outstanding[0] == 2
-    assert found.warnings == [found.runs.verdict]
+    assert found.runs.verdict in found.warnings
 
 
 def test_stopping_at_the_first_right_answer_is_a_warning(y):

@@ -12,6 +12,7 @@ from pcorrect.generations import Generations
 from pcorrect.observations import outcomes
 from pcorrect.result import Fit
 
+_ASSUME_BETA = ("beta_bernoulli", "beta_binomial")
 #: Runs are compared where there are at most so many generations: a second's work.
 MOST_GENERATIONS = 250_000
 
@@ -29,16 +30,28 @@ class Checks:
         generations are not known, or too many.
     stopping : StoppingCheck
         Whether k depends on the results.
+    model : str
+        Of the fit.
     """
 
     shape: Adequacy | None
     runs: RunCheck | None
     stopping: StoppingCheck
+    model: str
 
     @property
     def warnings(self) -> list[str]:
-        """Verdicts that speak against exchangeable generations or against k set beforehand."""
+        """What speaks against an assumption that the fit makes."""
         found = []
+        if (
+            self.model in _ASSUME_BETA
+            and self.shape is not None
+            and self.shape.status == "rejected"
+        ):
+            found.append(
+                f"model {self.model} assumes the Beta shape, which is rejected here: its mu may be "
+                "off by more than its interval says; the default model does not assume it"
+            )
         if self.runs is not None and self.runs.status == "differ":
             found.append(self.runs.verdict)
         if self.stopping.status == "depends":
@@ -66,7 +79,7 @@ def check_fit(fit: Fit, generations: Generations | None = None) -> Checks:
             matrix = found.correct
     runs = None if matrix is None or not matrix.size else check_runs(matrix, seed=fit.seed)
     stopping = check_stopping(fit.counts, outcomes=matrix, seed=fit.seed)
-    return Checks(check_shape(fit), runs, stopping)
+    return Checks(check_shape(fit), runs, stopping, fit.model)
 
 
 def check_shape(fit: Fit) -> Adequacy | None:
