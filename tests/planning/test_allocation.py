@@ -146,9 +146,11 @@ def test_known_numbers_of_a_fit(spiky: PromptCounts, with_population) -> None:  
 def test_generations_go_where_p_is_unsure(spiky: PromptCounts, spiky_fit: Fit) -> None:
     found = next_prompts(spiky_fit, 600)
     assert found.n_generations.sum() == 600
-    mean = [found.n_generations[spiky.n_correct == s].mean() for s in range(9)]
-    assert max(mean) == max(mean[2:6])
-    assert mean[4] > mean[8]
+    # The least is flat: single counts get more or less from one fit to the next, these groups not.
+    s = spiky.n_correct
+    seldom, unsure = (found.n_generations[x].mean() for x in (s < 2, (s > 2) & (s < 7)))
+    assert unsure > 2 * seldom
+    assert unsure > 600 / 198
     e = found.expected
     assert e["sd_after"] < e["sd_uniform"] < e["sd_now"]
 
