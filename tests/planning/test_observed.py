@@ -58,12 +58,12 @@ def listed(s: list[int], big_k: list[int], k: int) -> dict[str, float]:
     }
 
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("k", [1, 2, 3, 4])
+@pytest.mark.parametrize(
+    ("name", "k"),
+    [(name, k) for name, (_, big_k) in CASES.items() for k in (1, 2, 3, 4) if k <= max(big_k)],
+)
 def test_equals_the_list_of_all_subsets(name: str, k: int) -> None:
     s, big_k = CASES[name]
-    if k > max(big_k):
-        pytest.skip("no such subset")
     found = subset_expectations(PromptCounts.from_arrays(s, big_k), np.array([k]))
     wanted = listed(s, big_k, k)
     for key, value in wanted.items():

@@ -205,21 +205,21 @@ class _Trace:
         atom = self.atom.reshape(len(weight), -1)
         return Population(weight[:, 0], self.a.ravel(), self.b.ravel(), weight[:, 1:], atom)
 
-    def score(self) -> FloatArray:
+    def score(self, population: Population) -> FloatArray:
         """mean(p_i) of each draw; prompts without generations have p_i from P."""
         total = self.total.ravel()
         if self.unseen:
-            weight = self.weight.reshape(len(total), -1)
-            weight = weight / weight.sum(axis=1, keepdims=True)
-            chosen = self.rng.multinomial(self.unseen, weight)
-            total = total + np.sum(chosen[:, 1:] * self.atom.reshape(len(total), -1), axis=1)
-            a, b = self.a.reshape(-1, 1), self.b.reshape(-1, 1)
+            parts = np.column_stack([population.beta_weight, population.weight])
+            chosen = self.rng.multinomial(self.unseen, parts)
+            total = total + np.sum(chosen[:, 1:] * population.atom, axis=1)
+            a, b = population.a[:, None], population.b[:, None]
             total = total + sum_of_betas(a, b, chosen[:, :1], self.rng)
         n = int(self.cells.n_prompts.sum()) + self.unseen
         return np.asarray(total.reshape(self.a.shape) / n)
 
     def result(self) -> GibbsResult:
-        population, score = self.population(), self.score()
+        population = self.population()
+        score = self.score(population)
         watched = {
             "mu": population.mean().reshape(score.shape),
             "sigma": np.sqrt(population.variance()).reshape(score.shape),
