@@ -57,3 +57,14 @@ def test_plain_beta_and_new_prompts():
     assert p.shape == (50_000, 2)
     assert stats.kstest(p[:, 0], stats.beta(2, 3).cdf).pvalue > 1e-4
     assert abs(np.corrcoef(p.T)[0, 1]) < 0.03
+
+
+def test_mean_stays_in_the_unit_interval():
+    # shares that add up to a little more than 1, all of it at p = 1
+    weight = np.full((1, 3), 0.1 + 0.2)
+    population = Population(
+        np.array([0.1]), np.ones(1), np.full(1, 1e-300), weight, np.ones((1, 3))
+    )
+    assert 0.1 + weight.sum() > 1
+    assert population.mean()[0] <= 1
+    assert population.variance()[0] >= 0

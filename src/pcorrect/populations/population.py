@@ -57,9 +57,9 @@ class Population:
 
     def mean(self) -> FloatArray:
         """Mean mu of each draw, shape (D,)."""
-        return np.asarray(
-            self.beta_weight * self.a / (self.a + self.b) + np.sum(self.weight * self.atom, axis=1)
-        )
+        atoms = np.sum(self.weight * self.atom, axis=1)
+        # shares add up to 1 within rounding, and variances are made of mu (1 - mu)
+        return np.clip(self.beta_weight * self.a / (self.a + self.b) + atoms, 0.0, 1.0)
 
     def variance(self) -> FloatArray:
         """Variance sigma**2 of each draw, shape (D,)."""
