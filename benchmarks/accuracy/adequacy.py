@@ -12,17 +12,16 @@ beside the mean over prompts, in standard errors of the latter: what a miss cost
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 from pathlib import Path
 
 import numpy as np
+from tables import RESULTS, write_table
 from tqdm import tqdm
 
 from pcorrect import PromptCounts
 from pcorrect.adequacy.beta_shape import assess_beta
 
-RESULTS = Path(__file__).parent / "results"
 SIZES = ((30, 5), (30, 50), (200, 3), (200, 8), (200, 50), (1000, 50))
 POPULATIONS = {
     "Beta(.8, .4)": lambda n, rng: rng.beta(0.8, 0.4, n),
@@ -82,11 +81,7 @@ def main() -> None:
         row(*case, args.replications, args.seed)
         for case in tqdm(cases, unit="row", disable=not sys.stderr.isatty())
     ]
-    args.out.mkdir(parents=True, exist_ok=True)
-    with (args.out / "adequacy.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_table(args.out / "adequacy.csv", rows)
     print("| " + " | ".join(rows[0]) + " |\n|" + "---|" * len(rows[0]))
     for values in rows:
         print("| " + " | ".join(str(v) for v in values.values()) + " |")

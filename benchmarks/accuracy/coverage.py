@@ -23,7 +23,6 @@ coverage of .95 has standard error sqrt(.0475 / R).
 from __future__ import annotations
 
 import argparse
-import csv
 import functools
 import zlib
 from multiprocessing import Pool
@@ -32,28 +31,13 @@ from pathlib import Path
 import numpy as np
 from coverage_methods import METHODS
 from coverage_truths import MADE, Truth, real
+from tables import RESULTS, Rows, read_table, write_table
 from tqdm import tqdm
 
-RESULTS = Path(__file__).parent / "results"
 SIZES = {
     "small": ((50, 200), (4, 16)),
     "full": ((20, 50, 200, 1000), (1, 4, 16, 64)),
 }
-FIELDS = [
-    "population",
-    "kind",
-    "mean",
-    "n",
-    "k",
-    "method",
-    "estimand",
-    "replications",
-    "coverage",
-    "low",
-    "high",
-    "width",
-    "alpha",
-]
 # A point mass and an interval that ends there agree to rounding.
 _SLACK = 1e-9
 _BLOCK = 100
@@ -66,7 +50,7 @@ def truths(folder: Path) -> dict[str, Truth]:
     return MADE | (real(folder) if folder.is_dir() else {})
 
 
-def run_block(task: tuple[str, int, int, int, int, Path]) -> list[dict[str, object]]:
+def run_block(task: tuple[str, int, int, int, int, Path]) -> Rows:
     """All methods on the same data sets."""
     name, n, k, block, seed, folder = task
     truth = truths(folder)[name]
@@ -115,7 +99,7 @@ def run_block(task: tuple[str, int, int, int, int, Path]) -> list[dict[str, obje
     return rows
 
 
-def merge(old: list[dict[str, object]], new: list[dict[str, object]]) -> list[dict[str, object]]:
+def merge(old: Rows, new: Rows) -> Rows:
     """Means over the replications of both."""
     before = {identity(row): row for row in old}
     for row in new:
@@ -135,26 +119,11 @@ def identity(row: dict[str, object]) -> tuple[object, ...]:
     return (*key(row), row["method"], row["estimand"])
 
 
-def read_results(path: Path) -> list[dict[str, object]]:
-    if not path.exists():
-        return []
-    with path.open(newline="") as lines:
-        return list(csv.DictReader(lines))
-
-
-def write_results(path: Path, rows: list[dict[str, object]]) -> None:
-    path.parent.mkdir(exist_ok=True)
-    with path.open("w", newline="") as out:
-        writer = csv.DictWriter(out, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 def key(row: dict[str, object]) -> tuple[str, int, int]:
     return str(row["population"]), int(str(row["n"])), int(str(row["k"]))
 
 
-def show(rows: list[dict[str, object]]) -> None:
+def show(rows: Rows) -> None:
     """Coverage of each method, one line per cell and estimand."""
     cells: dict[tuple[str, int, int, str], dict[str, dict[str, object]]] = {}
     for row in rows:
@@ -179,7 +148,7 @@ def main() -> None:
     options = parser.parse_args()
     names = truths(options.data)
     sizes, generations = SIZES[options.cells]
-    rows = read_results(options.out)
+    rows = read_table(options.out)
     done = {
         key(row): int(str(row["replications"])) // _BLOCK
         for row in rows
@@ -197,7 +166,7 @@ def main() -> None:
         results = pool.imap(run_block, tasks) if options.processes > 1 else map(run_block, tasks)
         for new in tqdm(results, total=len(tasks), disable=None, unit="block"):
             rows = merge(rows, new)
-            write_results(options.out, sorted(rows, key=key))
+            write_table(options.out, sorted(rows, key=key))
     show(rows)
 
 

@@ -34,6 +34,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+from tables import RESULTS, show, write_table
 
 from pcorrect.consistency.answers import AnswerRows, rows_from
 from pcorrect.consistency.clusters import cluster_many
@@ -42,20 +43,12 @@ from pcorrect.consistency.flags import flag_prompts
 from pcorrect.consistency.grouping import group_answers
 from pcorrect.readers import read
 
-RESULTS = Path(__file__).parent / "results"
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
 def write(name: str, rows: list[dict]) -> None:
     """Print rows and keep them."""
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / f"flags_{name}.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    widths = {key: max(len(key), *(len(str(row[key])) for row in rows)) for key in rows[0]}
-    for row in [dict(zip(rows[0], rows[0], strict=True)), *rows]:
-        print("  ".join(str(row[key]).ljust(widths[key]) for key in rows[0]))
+    show(write_table(RESULTS / f"flags_{name}.csv", rows))
 
 
 def average_precision(score: np.ndarray, bad: np.ndarray, repeats: int = 20) -> float:

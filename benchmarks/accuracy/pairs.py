@@ -22,19 +22,17 @@ Gaussian copula with correlation 0, .5 or .9. Methods:
 from __future__ import annotations
 
 import argparse
-import csv
 import itertools
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from scipy.special import betaincinv, expit, ndtr, ndtri, stdtrit
+from tables import RESULTS, write_each
 
 from pcorrect.comparison import paired_difference
 from pcorrect.comparison.weights import Units, mean_draws
 from pcorrect.data import Counts, RowReport
 
-RESULTS = Path(__file__).parent / "results"
 SIZE = 100_001
 GRID = (np.arange(SIZE) + 0.5) / SIZE
 DRAWS = 2000
@@ -260,20 +258,9 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a tenth of the replications")
     args = parser.parse_args()
     functions = {"mu": mu, "reliability": reliability, "seeds": seeds}
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"pairs_{args.what}.csv"
-    with path.open("w", newline="") as file:
-        writer = None
-        scale = 0.1 if args.quick else 1.0
-        found = score(scale, args.model) if args.what == "score" else functions[args.what](scale)
-        for row in found:
-            if writer is None:
-                writer = csv.DictWriter(file, list(row), lineterminator="\n")
-                writer.writeheader()
-                print(",".join(row))
-            writer.writerow(row)
-            file.flush()
-            print(",".join(str(value) for value in row.values()), flush=True)
+    scale = 0.1 if args.quick else 1.0
+    found = score(scale, args.model) if args.what == "score" else functions[args.what](scale)
+    write_each(RESULTS / f"pairs_{args.what}.csv", found)
 
 
 if __name__ == "__main__":

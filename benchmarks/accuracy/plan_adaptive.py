@@ -18,12 +18,12 @@ adaptive design needs less to reach the error, or the mean posterior sd, of the 
 from __future__ import annotations
 
 import argparse
-import csv
 from collections import defaultdict
 from functools import cache
 
 import numpy as np
-from plan_common import RESULTS, balanced, outcomes, write
+from plan_common import balanced, outcomes, write
+from tables import RESULTS, read_table
 from tqdm import tqdm
 
 from pcorrect.data import PromptCounts
@@ -155,11 +155,8 @@ def saving(tables: Table, name: str, model: str, by: str) -> dict[str, object]:
 def merged(name: str, rows: list[dict[str, object]]) -> list[dict[str, object]]:
     """Rows of this run among those of other populations from earlier runs, in a fixed order."""
     done = {row["population"] for row in rows}
-    path = RESULTS / f"{name}.csv"
-    if path.exists():
-        with path.open(newline="") as file:
-            rows = [*rows, *(row for row in csv.DictReader(file) if row["population"] not in done)]
-    return sorted(rows, key=lambda row: list(POPULATIONS).index(str(row["population"])))
+    old = [row for row in read_table(RESULTS / f"{name}.csv") if row["population"] not in done]
+    return sorted([*rows, *old], key=lambda row: list(POPULATIONS).index(str(row["population"])))
 
 
 def main() -> None:

@@ -8,9 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import numpy as np
+from tables import RESULTS, show, write_table
 
-RESULTS = Path(__file__).parent / "results"
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 type Outcomes = dict[tuple[str, str], list[list[int]]]
@@ -38,24 +37,6 @@ def balanced(runs: Outcomes, k: int) -> Outcomes:
 
 
 def write(name: str, rows: Iterable[Mapping[str, object]]) -> None:
-    """Write rows to results/<name>.csv, numbers with six significant digits, and print them."""
-    rows = [{key: _short(value) for key, value in row.items()} for row in rows]
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / f"{name}.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    show(rows)
+    """Write rows to results/<name>.csv, and print them."""
+    show(write_table(RESULTS / f"{name}.csv", rows))
     print(f"-> {RESULTS.name}/{name}.csv\n")
-
-
-def show(rows: list[dict[str, object]]) -> None:
-    """Print rows as an aligned table."""
-    table = [list(rows[0]), *([str(x) for x in row.values()] for row in rows)]
-    widths = [max(len(str(row[i])) for row in table) for i in range(len(table[0]))]
-    for row in table:
-        print("  ".join(str(x).rjust(w) for x, w in zip(row, widths, strict=True)))
-
-
-def _short(value: object) -> object:
-    return f"{value:.6g}" if isinstance(value, float | np.floating) else value

@@ -12,20 +12,18 @@ Each writes ``results/ranking_<name>.csv`` and prints it. ``--quick``: a tenth o
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from scipy.special import expit
+from tables import RESULTS, write_each
 
 from pcorrect.comparison import rank
 from pcorrect.comparison.ranks import pairwise
 from pcorrect.comparison.weights import Units, mean_draws
 from pcorrect.readers import counts as read_counts
 
-RESULTS = Path(__file__).parent / "results"
 DRAWS = 4000
 
 
@@ -147,17 +145,7 @@ def main() -> None:
         if args.what == "otis"
         else {"claims": claims, "ranks": ranks}[args.what](scale)
     )
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / f"ranking_{args.what}.csv").open("w", newline="") as file:
-        writer = None
-        for row in found:
-            if writer is None:
-                writer = csv.DictWriter(file, list(row), lineterminator="\n")
-                writer.writeheader()
-                print(",".join(row))
-            writer.writerow(row)
-            file.flush()
-            print(",".join(str(value) for value in row.values()), flush=True)
+    write_each(RESULTS / f"ranking_{args.what}.csv", found)
 
 
 if __name__ == "__main__":

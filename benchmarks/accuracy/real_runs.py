@@ -17,7 +17,6 @@ bulk) of mu, sigma and score: where a Markov chain was run.
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 import time
 from collections.abc import Iterator
@@ -25,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tables import RESULTS, write_table
 from tqdm import tqdm
 
 from pcorrect import PromptCounts, readers
@@ -39,7 +39,6 @@ from pcorrect.moment_estimates import moments
 from pcorrect.observations import outcomes
 from pcorrect.result import Fit
 
-RESULTS = Path(__file__).parent / "results"
 FILES = (
     "epoch_gpqa_diamond",
     "epoch_gpqa_diamond_canonical",
@@ -157,15 +156,6 @@ def rows_of_run(
     return rows, checks
 
 
-def write(rows: list[dict[str, Any]], path: Path) -> None:
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, names, lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({n: f"{v:.6g}" if isinstance(v, float) else v for n, v in row.items()})
-
-
 def summarise(rows: list[dict[str, Any]], checks: list[dict[str, Any]]) -> None:
     """Print what the files say, by file and family."""
     names = list(dict.fromkeys(row["file"] for row in rows))
@@ -210,9 +200,8 @@ def main() -> None:
         families, check = rows_of_run(name, counts, y, args.seed)
         rows += families
         checks.append(check)
-    args.out.mkdir(parents=True, exist_ok=True)
-    write(rows, args.out / "real_runs.csv")
-    write(checks, args.out / "real_runs_checks.csv")
+    write_table(args.out / "real_runs.csv", rows)
+    write_table(args.out / "real_runs_checks.csv", checks)
     summarise(rows, checks)
 
 

@@ -101,9 +101,13 @@ class LogGammas:
         self._times[:, :, sticks:] = rest @ self._member
         for i, sign in enumerate((1.0, 1.0, -1.0)):
             self._times[i, :, sticks + self._index[i][-1]] -= sign * units
+        # Most sticks are empty, and log-gammas dear.
+        which, chain, _ = needed = np.nonzero(self._times)
+        self._needed = which * len(units) + chain, chain, self._seen[needed], self._times[needed]
         return np.asarray(units)
 
     def of_counts(self, a: FloatArray, b: FloatArray) -> FloatArray:
         """Log probability of the allocated counts, atoms integrated out, (C,)."""
-        each = gammaln(np.array([a, b, a + b])[:, :, None] + self._seen)
-        return np.asarray(np.einsum("ijk,ijk->j", each, self._times))
+        which, chain, seen, times = self._needed
+        each = gammaln(np.concatenate([a, b, a + b])[which] + seen)
+        return np.bincount(chain, each * times, minlength=len(a))
