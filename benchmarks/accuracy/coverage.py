@@ -13,8 +13,7 @@ their own; ``results/coverage.csv`` is written after each block, and a later cal
 
 A replication draws p_i of n prompts from the population and s_i ~ Binomial(k, p_i). ``coverage`` of
 mu: share of intervals that hold the population's mean; of score: that hold mean(p_i) of the drawn
-prompts (not at k = 1); of p: mean over prompts of holding p_i, ``p (ends)`` with intervals that
-reach to 0 where no generation is correct and to 1 where all are. ``low`` and ``high``: share of
+prompts (not at k = 1); of p: mean over prompts of holding p_i. ``low`` and ``high``: share of
 intervals that miss, the truth lying below or above. ``width``: mean, in mean widths of the t
 interval for mu; ``alpha``: posterior median, over data sets the median. With R replications a
 coverage of .95 has standard error sqrt(.0475 / R).
@@ -72,10 +71,7 @@ def run_block(task: tuple[str, int, int, int, int, Path]) -> Rows:
             judged["score"] = (found.score, p.mean(axis=1))
         if found.p is not None and k > 1:
             of_prompt = np.take_along_axis(found.p, s[:, :, None], axis=1)
-            low_end = np.where(s == 0, 0.0, of_prompt[:, :, 0])
-            high_end = np.where(s == k, 1.0, of_prompt[:, :, 1])
             judged["p"] = of_prompt, p
-            judged["p (ends)"] = np.stack([low_end, high_end], axis=2), p
         for estimand, (interval, target) in judged.items():
             low = float(np.mean(target < interval[..., 0] - _SLACK))
             high = float(np.mean(target > interval[..., 1] + _SLACK))

@@ -17,6 +17,7 @@ from pcorrect.engines.gibbs import STICKS, sum_of_betas
 from pcorrect.engines.gibbs_ladder import Ladder, thinned
 from pcorrect.engines.gibbs_start import start_chains
 from pcorrect.priors import Priors
+from pcorrect.prompts import levels, reach_ends
 
 LEVEL = np.array([0.025, 0.975])
 Z = float(ndtri(LEVEL[1]))
@@ -51,8 +52,7 @@ def default(counts: np.ndarray, k: int, rng: np.random.Generator) -> Intervals:
 
     `counts` holds how many prompts have 0..k correct, shape (data set, k + 1).
     """
-    levels = len(thinned(counts[0]))
-    size = max(1, _BATCH // (CHAINS * levels * (k + 1) * (STICKS + 1)))
+    size = max(1, _BATCH // (CHAINS * len(thinned(counts[0])) * (k + 1) * (STICKS + 1)))
     parts = [_default(counts[i : i + size], k, rng) for i in range(0, len(counts), size)]
     return Intervals(
         *(
@@ -64,11 +64,13 @@ def default(counts: np.ndarray, k: int, rng: np.random.Generator) -> Intervals:
 
 def _default(counts: np.ndarray, k: int, rng: np.random.Generator) -> Intervals:
     s = np.arange(k + 1)
-    ladders, levels = [], []
+    ladders, thinner = [], []
     for n in counts:
         cells = Cells(s, np.full(k + 1, k), n, np.zeros(0, np.intp))
-        levels.append(thinned(n))
-        ladders.append(start_chains(cells, Priors(), rng, levels[-1], groups=CHAINS, sticks=STICKS))
+        thinner.append(thinned(n))
+        ladders.append(
+            start_chains(cells, Priors(), rng, thinner[-1], groups=CHAINS, sticks=STICKS)
+        )
 
     def joined(name: str) -> np.ndarray:
         return np.concatenate([getattr(ladder, name) for ladder in ladders])
@@ -82,7 +84,7 @@ def _default(counts: np.ndarray, k: int, rng: np.random.Generator) -> Intervals:
         (joined("log_v"), joined("log_1v")),
         (joined("log_phi"), joined("log_1phi")),
     )
-    chains.set_levels(np.repeat(np.stack(levels), CHAINS, axis=0))
+    chains.set_levels(np.repeat(np.stack(thinner), CHAINS, axis=0))
     draws: dict[str, list[np.ndarray]] = {"mu": [], "score": [], "p": [], "alpha": []}
     for i in range(WARMUP + DRAWS):
         chains.adapting = 2.0 / np.sqrt(i + 1.0) if i < WARMUP else 0.0
@@ -98,9 +100,12 @@ def _default(counts: np.ndarray, k: int, rng: np.random.Generator) -> Intervals:
         return np.moveaxis(np.quantile(x, prob, axis=0), 0, -1)
 
     middle = quantiles("alpha", np.array([0.5]))[..., 0]
-    return Intervals(
-        quantiles("mu", LEVEL), quantiles("score", LEVEL), quantiles("p", LEVEL), middle
-    )
+    p = [_of_prompts(x.T, cells) for x in quantiles("p", levels(0.95))]
+    return Intervals(quantiles("mu", LEVEL), quantiles("score", LEVEL), np.stack(p), middle)
+
+
+def _of_prompts(quantiles: np.ndarray, cells: Cells) -> np.ndarray:
+    return np.stack(reach_ends(quantiles[:2], quantiles, cells), axis=1)
 
 
 def _record(
@@ -138,7 +143,7 @@ def plain_beta(counts: np.ndarray, k: int, rng: np.random.Generator) -> Interval
         mu.append(posterior.mu().quantile(LEVEL))
         score.append(posterior.score(cells, rng).quantile(LEVEL))
         each = np.full((k + 1, 2), np.nan)
-        each[seen] = posterior.p_quantiles(cells, LEVEL)
+        each[seen] = _of_prompts(posterior.p_quantiles(cells, levels(0.95)).T, cells)
         p.append(each)
     return Intervals(np.stack(mu), np.stack(score), np.stack(p))
 

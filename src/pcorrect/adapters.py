@@ -224,7 +224,7 @@ def fit_nuts(
         seed,
         scalars,
         {name: Marginal.from_draws(scalars[name]) for name in PARAMETERS},
-        DrawnPrompts(p.reshape(-1, p.shape[2])),
+        DrawnPrompts(counts, p.reshape(-1, p.shape[2])),
         lambda: population,
         closed,
         diagnostics,

@@ -213,7 +213,9 @@ def from_datatree(tree: xr.DataTree) -> Fit:
     elif population is not None and attrs["engine"] != "nuts":
         prompts = PopulationPrompts(cells, population, seed)
     elif "p" in posterior:
-        prompts = DrawnPrompts(np.asarray(posterior["p"].values).reshape(-1, len(counts.prompt)))
+        prompts = DrawnPrompts(
+            counts, np.asarray(posterior["p"].values).reshape(-1, len(counts.prompt))
+        )
     else:
         raise DataError("the result holds no posterior of p: fit again with p_draws=True")
     return Fit(

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from pcorrect.cells import Cells
+from pcorrect.data import PromptCounts
 from pcorrect.engines.grid import GridPosterior
 from pcorrect.marginal import CiKind, FloatArray, check_interval
 from pcorrect.populations.population import Population
@@ -20,7 +21,7 @@ _TAILS = 11
 
 @dataclass(frozen=True)
 class PromptTable:
-    """Summaries of p_i, each of shape (n,)."""
+    """Summaries of p_i, each of shape (n,); intervals may reach to 0 or 1, see `reach_ends`."""
 
     mean: FloatArray
     sd: FloatArray
@@ -52,11 +53,13 @@ class GridPrompts:
         """Mean, sd and credible interval of every p_i."""
         check_interval(ci_prob, ci_kind)
         mean, sd = self.grid.p_moments(self.cells)
-        tail = np.full(len(mean), (1 - ci_prob) / 2)
+        quantiles = self.grid.p_quantiles(self.cells, levels(ci_prob)).T
+        bounds = quantiles[:2]
         if ci_kind == "hdi":
             tail = self._tail_of_shortest(ci_prob)
-        bounds = self.grid.p_quantiles(self.cells, np.stack([tail, tail + ci_prob], axis=1)).T
-        return PromptTable(*(x[self.cells.of_prompt] for x in (mean, sd, *bounds)))
+            bounds = self.grid.p_quantiles(self.cells, np.stack([tail, tail + ci_prob], axis=1)).T
+        lower, upper = reach_ends(bounds, quantiles, self.cells)
+        return PromptTable(*(x[self.cells.of_prompt] for x in (mean, sd, lower, upper)))
 
     def _tail_of_shortest(self, ci_prob: float) -> FloatArray:
         """Probability below the shortest interval of each cell."""
@@ -88,7 +91,7 @@ class PopulationPrompts:
         """Mean, sd and credible interval of every p_i."""
         rng = np.random.default_rng([self.seed, 2])
         by_cell = self.population.draw_p(self.cells.n_correct, self.cells.n_generations, rng)
-        table = _table_from_draws(by_cell, ci_prob, ci_kind)
+        table = _table_from_draws(by_cell, ci_prob, ci_kind, self.cells)
         return PromptTable(
             *(x[self.cells.of_prompt] for x in (table.mean, table.sd, table.lower, table.upper))
         )
@@ -102,11 +105,12 @@ class PopulationPrompts:
 class DrawnPrompts:
     """p_i as a sampler drew them, shape (D, n)."""
 
+    counts: PromptCounts
     p: FloatArray
 
     def table(self, ci_prob: float, ci_kind: CiKind) -> PromptTable:
         """Mean, sd and credible interval of every p_i."""
-        return _table_from_draws(self.p, ci_prob, ci_kind)
+        return _table_from_draws(self.p, ci_prob, ci_kind, self.counts)
 
     def draws(self, rng: np.random.Generator) -> FloatArray:
         """Joint posterior draws, shape (D, n)."""
@@ -118,10 +122,50 @@ def _population_draws(population: Population, cells: Cells, rng: np.random.Gener
     return population.draw_p(s, k, rng)
 
 
-def _table_from_draws(draws: FloatArray, ci_prob: float, ci_kind: CiKind) -> PromptTable:
+def levels(ci_prob: float) -> FloatArray:
+    """Probabilities of the quantiles that `reach_ends` takes."""
+    tail = (1 - ci_prob) / 2
+    return np.array([tail, 1 - tail, 2 * tail, 1 - 2 * tail])
+
+
+def reach_ends(
+    bounds: FloatArray, quantiles: FloatArray, counts: Cells | PromptCounts
+) -> tuple[FloatArray, FloatArray]:
+    """Extend intervals of p to 0 where no generation is correct, and to 1 where all are.
+
+    No posterior quantile is 0 or 1, but an llm may well know an answer for good. Jeffreys' interval
+    of a proportion is extended likewise (Brown, Cai & DasGupta 2001, Statistical Science 16:101).
+    Here the population can say otherwise, as where it has nothing near the end: extended are those
+    whose one-sided interval of the same probability is no wider than the equal-tailed one.
+
+    Parameters
+    ----------
+    bounds : ndarray, shape (2, m)
+        Lower and upper bounds.
+    quantiles : ndarray, shape (4, m)
+        Posterior quantiles at `levels`.
+    counts : Cells or PromptCounts
+        m of them; what has no generations stays.
+
+    Returns
+    -------
+    lower, upper : ndarray, shape (m,)
+        They hold the probability of `bounds` or more, by at most one tail.
+    """
+    s, k = counts.n_correct, counts.n_generations
+    low, high, one_sided_low, one_sided_high = quantiles
+    none = (k > 0) & (s == 0) & (one_sided_high <= high - low)
+    every = (k > 0) & (s == k) & (1 - one_sided_low <= high - low)
+    return np.where(none, 0.0, bounds[0]), np.where(every, 1.0, bounds[1])
+
+
+def _table_from_draws(
+    draws: FloatArray, ci_prob: float, ci_kind: CiKind, counts: Cells | PromptCounts
+) -> PromptTable:
     check_interval(ci_prob, ci_kind)
+    quantiles = np.quantile(draws, levels(ci_prob), axis=0)
     if ci_kind == "eti":
-        lower, upper = np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0)
+        lower, upper = quantiles[:2]
     else:
         ordered = np.sort(draws, axis=0)
         inside = max(1, int(np.ceil(ci_prob * len(draws))) - 1)
@@ -129,4 +173,5 @@ def _table_from_draws(draws: FloatArray, ci_prob: float, ci_kind: CiKind) -> Pro
         best = np.argmin(width, axis=0)[None, :]
         lower = np.take_along_axis(ordered, best, axis=0)[0]
         upper = np.take_along_axis(ordered, best + inside, axis=0)[0]
-    return PromptTable(draws.mean(axis=0), draws.std(axis=0), lower, upper)
+    ends = reach_ends(np.stack([lower, upper]), quantiles, counts)
+    return PromptTable(draws.mean(axis=0), draws.std(axis=0), *ends)

@@ -43,7 +43,8 @@ def summary(
         Columns ``mean``, ``sd``, ``<kind>_<level>_lower``, ``<kind>_<level>_upper``, ``about`` (the
         question that the row answers) and, for Markov chains, ``ess_bulk`` and ``r_hat``. What the
         data do not identify has no numbers. From the exact engine, intervals come from quadrature
-        weights, not from draws.
+        weights, not from draws. Intervals of p reach to 0 or 1 where the generations of a prompt
+        agree and its posterior heaps at that end (`pcorrect.prompts.reach_ends`).
 
     Raises
     ------
