@@ -155,3 +155,14 @@ def test_dataset_is_labelled_by_estimand():
     data = moments(PromptCounts.from_arrays([5, 5, 0, 4, 1], 5)).to_dataset()
     assert list(data["estimand"].values) == ["mu", "score"]
     assert float(data["se"].sel(estimand="mu")) > float(data["se"].sel(estimand="score"))
+
+
+@pytest.mark.parametrize(
+    ("s", "k"), [([8] * 30 + [0] * 10, 8), ([0] + [1] * 5 + [0] * 5, [2] + [1] * 10)]
+)
+def test_an_error_of_0_for_the_score_is_no_answer(s, k):
+    found = moments(PromptCounts.from_arrays(s, k))
+    assert found.within == 0
+    assert found.se_score is None
+    assert any("both right and wrong" in note for note in found.notes)
+    assert found.se_mu > 0

@@ -8,6 +8,7 @@ import pytest
 import pcorrect
 from pcorrect import DataError, PcorrectError, PromptCounts, fit, load, save, summary
 from pcorrect.api import _prior_population
+from pcorrect.fitting import run_fit
 from pcorrect.posterior import from_datatree
 from pcorrect.priors import Priors
 
@@ -211,6 +212,27 @@ def test_prior_of_the_dirichlet_process(alpha):
     assert same.mean() == pytest.approx(expected, abs=5 * same.std() / np.sqrt(20_000))
     np.testing.assert_allclose(found.beta_weight + found.weight.sum(axis=1), 1)
     assert abs(found.mean().mean() - 0.5) < 5 / np.sqrt(8 * 20_000)
+
+
+def test_scores_of_many_prompts_follow_the_exact_marginal():
+    """Near an end the mean of p_i is skew, and draws must not pile up at the end itself."""
+    counts = PromptCounts.from_arrays(np.full(1001, 4), 4)
+    fit = run_fit(counts, model="beta_bernoulli")
+    draws, exact = fit.draws["score"].ravel(), fit.marginals["score"]
+    below = [np.mean(draws <= exact.quantile(q)) for q in (0.1, 0.25, 0.5, 0.75)]
+    # 4 standard errors of 2000 draws; normal draws that are cut at 1 have .61 below the median
+    np.testing.assert_allclose(below, [0.1, 0.25, 0.5, 0.75], atol=4 * 0.5 / np.sqrt(2000))
+
+
+def test_fit_all_leaves_out_what_has_no_score(tmp_path):
+    table = tmp_path / "blank.csv"
+    table.write_text("llm,prompt,correct\na,q1,1\nb,q1,\na,q2,0\n")
+    with pytest.warns(UserWarning, match="no scored generation: .'b on benchmark'"):
+        results = pcorrect.fit_all(table, model="beta_bernoulli", draws=50)
+    assert list(results) == [("a", "benchmark")]
+    table.write_text("llm,prompt,correct\nb,q1,\n")
+    with pytest.raises(PcorrectError, match="no scored generation"), pytest.warns(match="b on"):
+        pcorrect.fit_all(table)
 
 
 def test_fit_all_and_choices(tmp_path):

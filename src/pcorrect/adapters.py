@@ -236,12 +236,12 @@ def fit_nuts(
 def draw_score(shape: Shape, cells: Cells, rng: np.random.Generator) -> FloatArray:
     """Draws of mean(p_i) under a Beta population, one per point of `shape`.
 
-    Prompt by prompt up to a thousand prompts, normally with the exact mean and variance beyond.
+    Prompt by prompt up to a thousand prompts; beyond, from the Beta of the exact mean and variance.
     """
     if len(cells.of_prompt) > 1000:
-        mean, variance = score_moments(cells, shape)
-        normal = rng.standard_normal(len(mean))
-        return np.asarray(np.clip(mean + np.sqrt(variance) * normal, 0.0, 1.0))
+        from pcorrect.engines.two_parameter import beta_of_moments
+
+        return beta_of_moments(*score_moments(cells, shape), rng)
     s, k = (x[cells.of_prompt] for x in (cells.n_correct, cells.n_generations))
     return np.asarray(Population.beta(*shape.ab).draw_p(s, k, rng).mean(axis=1))
 
@@ -258,8 +258,10 @@ def _warnings(counts: PromptCounts, closed: Moments) -> tuple[str, ...]:
     found: list[str] = []
     k = counts.n_generations
     if not_identified(counts):
-        why = "k = 1 everywhere" if np.sum(k > 0) > 1 else "there is one prompt only"
-        found.append(f"sigma and rho are not identified: {why}; their posterior is the prior")
+        why = "k = 1 everywhere; their posterior is the prior"
+        if np.sum(k > 0) <= 1:
+            why = "one prompt says next to nothing about the spread between prompts"
+        found.append(f"sigma and rho are not identified: {why}")
         if np.all(k <= 1) and np.sum(k > 0) > 1:
             found.append(
                 "score is not identified beyond mu at k = 1: its interval rests on the prior"
@@ -268,10 +270,5 @@ def _warnings(counts: PromptCounts, closed: Moments) -> tuple[str, ...]:
         noun = "prompt has" if empty == 1 else "prompts have"
         found.append(
             f"{empty} {noun} no scored generation: not in the likelihood; p_i is the population's"
-        )
-    if closed.mu in (0.0, 1.0):
-        what = "correct" if closed.mu == 1 else "wrong"
-        found.append(
-            f"all generations are {what}: the moment SE of 0 is no answer, the posterior is"
         )
     return tuple(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def fit(
         Which one, where the data hold several.
     model : str
         A built-in model, or the path of a PyMC program with a function ``build(counts)``.
-    engine : {"exact", "gibbs", "nuts"}, optional
+    engine : {"exact", "gibbs", "ensemble", "nuts"}, optional
         Default: the fastest that the model has.
     priors : Priors, optional
         Default: flat in mu, and in sigma given mu.
@@ -113,14 +114,20 @@ def fit_all(data: Any, **options: Any) -> dict[tuple[str, str], xr.DataTree]:
     Returns
     -------
     dict
-        (llm, benchmark) -> result, in the order of the data.
+        (llm, benchmark) -> result, in the order of the data. Those without a scored generation are
+        left out, with a warning.
+
+    Raises
+    ------
+    PcorrectError
+        As `fit`; nothing has a scored generation.
     """
     reading = {name: options.pop(name) for name in _READING if name in options}
-    return {
-        (str(name), table.benchmark): fit(table.select(str(name)), **options)
-        for table in all_counts(data, **reading)
-        for name in table.llm
-    }
+    every = [x.select(str(llm)) for x in all_counts(data, **reading) for llm in x.llm]
+    scored = [one for one in every if one.n_generations.any()] or every[:1]
+    if missing := [f"{x.llm} on {x.benchmark}" for x in every if not x.n_generations.any()]:
+        warnings.warn(f"left out, no scored generation: {missing}", UserWarning, stacklevel=2)
+    return {(one.llm, one.benchmark): fit(one, **options) for one in scored}
 
 
 _READING = ("columns", "llm", "benchmark", "metric", "filter", "scorer", "errors", "threshold")

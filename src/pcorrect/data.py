@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -84,13 +85,19 @@ class PromptCounts:
         Raises
         ------
         DataError
-            A count is not a whole number, negative, or above its number of generations.
+            A count is not a whole number, negative, or above its number of generations; prompt ids
+            are missing or occur twice.
         """
-        s = _whole(n_correct, "n_correct")
-        k = np.broadcast_to(_whole(n_generations, "n_generations"), s.shape).copy()
-        ids = (
-            [str(i) for i in range(len(s))] if prompt is None else list(np.asarray(prompt, object))
-        )
+        s, k = _whole(n_correct, "n_correct"), _whole(n_generations, "n_generations")
+        if len(k) == 1:
+            k = np.broadcast_to(k, s.shape).copy()
+        ids = [str(i) for i in range(len(s))]
+        if prompt is not None:
+            given = list(np.asarray(prompt, object))
+            ids = ["" if x is None or x != x else str(x) for x in given]
+            twice = [i for i, n in Counter(ids).items() if n > 1 or not i]
+            if twice:
+                raise DataError(f"prompt ids must be unique and not empty: {twice[0]!r} is not")
         report = RowReport(read=int(k.sum()), used=int(k.sum()))
         return cls(llm, benchmark, np.array(ids, object), s, k, report)
 
@@ -187,6 +194,13 @@ def check_counts(n_correct: IntArray, n_generations: IntArray) -> None:
 
 def _whole(values: object, name: str) -> IntArray:
     array = np.atleast_1d(np.asarray(values))
+    if array.ndim > 1:
+        raise DataError(
+            f"{name} must have one number per prompt, got shape {array.shape}: for a matrix y of "
+            "outcomes (prompt x generation) give y.sum(axis=1) and y.shape[1]"
+        )
+    if np.ma.is_masked(values):
+        raise DataError(f"{name} has masked values: leave these prompts out, or give 0 of 0")
     if array.dtype.kind not in "iubf" or not np.all(np.isfinite(array.astype(float))):
         raise DataError(f"{name} must hold whole numbers, got {array.dtype} {array[:3]}")
     if np.any(array != np.floor(array)):

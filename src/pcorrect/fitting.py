@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 
 from pcorrect import adapters
@@ -87,8 +89,8 @@ def run_fit(
     for name, value in (("chains", chains), ("draws", draws)):
         if value < 1:
             raise PcorrectError(f"{name} must be at least 1, got {value}")
-    if seed < 0:
-        raise PcorrectError(f"seed must not be negative, got {seed}")
+    if not isinstance(seed, Integral) or seed < 0:
+        raise PcorrectError(f"seed must be a whole number of at least 0, got {seed}")
     if not np.any(counts.n_generations > 0):
         raise PcorrectError(
             f"llm {counts.llm!r} on benchmark {counts.benchmark!r}: no scored generation to fit"

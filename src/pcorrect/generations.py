@@ -152,13 +152,22 @@ class Generations:
                 raise DataError(
                     f"{source.name}: row {row} has no {name}; fill it in or delete the row"
                 )
-        if not total:
-            raise self._nothing_left()
-
-    def _nothing_left(self) -> Exception:
         wanted = self.selection
-        if not (wanted.llm or wanted.benchmark):
-            return DataError(f"{self!r}: there are no rows")
+        if not total and not (wanted.llm or wanted.benchmark):
+            raise DataError(f"{self!r}: there are no rows")
+        if not total:
+            raise self._absent(wanted)
+        found = self.con.execute("SELECT DISTINCT llm, benchmark FROM cells").fetchall()
+        here = [{row[i] for row in found} for i in (0, 1)]
+        llm, benchmark = (
+            tuple(name for name in names if name not in known)
+            for names, known in zip((wanted.llm, wanted.benchmark), here, strict=True)
+        )
+        if llm or benchmark:
+            raise self._absent(Selection(llm, benchmark))
+
+    def _absent(self, wanted: Selection) -> Exception:
+        """The error for chosen names without a generation."""
         every = " UNION ".join(
             f"SELECT {_task(part)}, {_name(part)} FROM ({part.names or part.query})"
             for part in self.parts

@@ -176,6 +176,12 @@ def moments(counts: PromptCounts) -> Moments:
         error = np.full(n, within) / k
         error[repeated] = w / k[repeated]
         se_score = float(np.sqrt(error.mean() / n))
+        if within == 0 and 0 < p_hat.mean() < 1:
+            se_score = None
+            notes.append(
+                "no prompt has both right and wrong generations: a standard error of 0 for the "
+                "score would be no answer, use the posterior"
+            )
         if repeated.sum() > 1:
             sigma2 = float(p_hat[repeated].var(ddof=1) - (w / k[repeated]).mean())
         if sigma2 is not None and sigma2 < 0:

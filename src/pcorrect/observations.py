@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -26,6 +26,8 @@ class Outcomes(NamedTuple):
     prompt : ndarray of str, shape (n,)
     correct : ndarray of int8, shape (n, k)
         1 right, 0 wrong, -1 without a score or not generated; a column is one generation number.
+        Where prompts do not share their numbers (ids, seeds of each generation), column j is the
+        j-th of each prompt.
     """
 
     prompt: NDArray[np.object_]
@@ -71,6 +73,10 @@ class _Row(NamedTuple):
     target: str | None
 
 
+# So many times the generations of any prompt: more numbers than that are not those of runs.
+_MOST_NUMBERS = 10
+
+
 def outcomes(
     generations: Generations, llm: str | None = None, benchmark: str | None = None
 ) -> Outcomes:
@@ -93,6 +99,13 @@ def outcomes(
     DataError
         The input is a table of counts, or one generation has two different scores.
     """
+    return outcomes_of_runs(generations, llm, benchmark)[0]
+
+
+def outcomes_of_runs(
+    generations: Generations, llm: str | None = None, benchmark: str | None = None
+) -> tuple[Outcomes, tuple[int, ...] | None]:
+    """`outcomes`, and the number of each column; None where prompts do not share their numbers."""
     llm = _choose(llm, generations.llms, "llm")
     benchmark = _choose(benchmark, generations.benchmarks, "benchmark")
     con, query = generations.con, generations.query
@@ -109,11 +122,28 @@ def outcomes(
     ).fetchall()
     position = {prompt: i for i, (prompt,) in enumerate(listed)}
     rows = _numbered(_rows(generations, where))
-    columns = {g: j for j, g in enumerate(sorted({g for _, g in rows}))}
+    each = Counter(row.prompt for row, _ in rows)
+    several = len({number for _, number in rows})
+    shared = several <= _MOST_NUMBERS * max(each.values(), default=0)
+    if not shared:
+        rows = _in_order(rows)
+    numbers = tuple(sorted({number for _, number in rows}))
+    columns = {g: j for j, g in enumerate(numbers)}
     matrix = np.full((len(position), len(columns)), MISSING, np.int8)
     for row, number in rows:
         matrix[position[row.prompt], columns[number]] = row.correct
-    return Outcomes(_texts([duck.visible(prompt) for prompt in position]), matrix)
+    found = Outcomes(_texts([duck.visible(prompt) for prompt in position]), matrix)
+    return found, numbers if shared else None
+
+
+def _in_order(rows: Sequence[tuple[_Row, int]]) -> list[tuple[_Row, int]]:
+    """Generations numbered from 1 in each prompt, in the order of their numbers."""
+    last: Counter[str] = Counter()
+    found = []
+    for row, _ in sorted(rows, key=lambda pair: pair[1]):
+        last[row.prompt] += 1
+        found.append((row, last[row.prompt]))
+    return found
 
 
 def answers(

@@ -12,7 +12,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from pcorrect.errors import PcorrectError
+
+# Beta(.1, .1) has a tenth of its mass below 1e-9 and as much above one minus that.
+_LEAST = 0.1
 
 
 @dataclass(frozen=True)
@@ -22,9 +27,9 @@ class Priors:
     Parameters
     ----------
     mu : pair of float
-        Beta parameters of the prior of the population mean.
+        Beta parameters of the prior of the population mean, .1 or more.
     spread : pair of float
-        Beta parameters of the prior of ``r = sigma / sqrt(mu (1 - mu))``.
+        Beta parameters of the prior of ``r = sigma / sqrt(mu (1 - mu))``, .1 or more.
     alpha : pair of float
         Bounds of the log-uniform prior of the concentration of a Dirichlet-process population
         (not used by the others).
@@ -32,7 +37,7 @@ class Priors:
     Raises
     ------
     PcorrectError
-        A Beta parameter is not positive, or the bounds of `alpha` are not increasing.
+        A Beta parameter is below .1 or infinite, or the bounds of `alpha` are not increasing.
     """
 
     mu: tuple[float, float] = (1.0, 1.0)
@@ -42,10 +47,12 @@ class Priors:
     def __post_init__(self) -> None:
         for name in ("mu", "spread", "alpha"):
             low, high = (float(value) for value in getattr(self, name))
-            if not (low > 0 and high > 0) or (name == "alpha" and low >= high):
-                rule = (
-                    "two increasing positive bounds" if name == "alpha" else "two positive numbers"
-                )
+            rule = None
+            if name == "alpha" and not 0 < low < high < np.inf:
+                rule = "two increasing positive bounds"
+            elif name != "alpha" and not (_LEAST <= low < np.inf and _LEAST <= high < np.inf):
+                rule = f"two numbers of {_LEAST} or more (below, nearly all of it is at 0 or 1)"
+            if rule is not None:
                 raise PcorrectError(f"prior of {name}: needs {rule}, got {getattr(self, name)}")
             # Floats also where integers were given: Beta(100, 100) must not depend on the type.
             object.__setattr__(self, name, (low, high))

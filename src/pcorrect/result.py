@@ -96,7 +96,7 @@ class Fit:
 
     @property
     def not_identified(self) -> tuple[str, ...]:
-        """Parameters whose posterior only repeats the prior."""
+        """Parameters whose posterior repeats the prior, or nearly."""
         return not_identified(self.counts)
 
 

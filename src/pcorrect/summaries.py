@@ -42,9 +42,9 @@ def summary(
     pandas.DataFrame
         Columns ``mean``, ``sd``, ``<kind>_<level>_lower``, ``<kind>_<level>_upper``, ``about`` (the
         question that the row answers) and, for Markov chains, ``ess_bulk`` and ``r_hat``. What the
-        data do not identify has no numbers. From the exact engine, intervals come from quadrature
-        weights, not from draws. Intervals of p reach to 0 or 1 where the generations of a prompt
-        agree and its posterior heaps at that end (`pcorrect.prompts.reach_ends`).
+        data do not identify has no numbers. For the Beta by the exact engine, intervals come from
+        quadrature weights, not from draws. Intervals of p reach to 0 or 1 where the generations of
+        a prompt agree and its posterior heaps at that end (`pcorrect.prompts.reach_ends`).
 
     Raises
     ------

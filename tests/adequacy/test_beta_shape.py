@@ -141,6 +141,12 @@ def test_a_beta_is_let_pass():
         ([3], 5, "not checked", "one prompt"),
         ([8] * 30, 8, "no sign", "30 prompts show gross misfits only"),
         ([0] * 5, 8, "no sign", "5 prompts show gross misfits only"),
+        (
+            [1] * 50 + [0] * 47 + [2] * 3,
+            [1] * 97 + [3] * 3,
+            "no sign",
+            "3 prompts with k >= 3 show",
+        ),
     ],
 )
 def test_what_cannot_be_seen_is_said(s, k, status, words):
@@ -174,6 +180,17 @@ def test_thinning_keeps_shares_and_bounds_levels():
     # few levels are left as they are
     s3, k3, _ = thin(Cells.from_counts(np.array([1, 2]), np.array([3, 50])), rng)
     np.testing.assert_array_equal((s3, k3), ([1, 2], [3, 50]))
+
+
+def test_a_verdict_on_thinned_generations_says_so():
+    rng = np.random.default_rng(5)
+    k = rng.integers(9, 31, 400)
+    found = assess_beta(PromptCounts.from_arrays(np.where(rng.random(400) < 0.5, k, k // 3), k))
+    assert found.status == "rejected"
+    assert "generations thinned to equal numbers" in found.verdict
+    equal = assess_beta(PromptCounts.from_arrays([8] * 200 + [3] * 200, 8))
+    assert equal.status == "rejected"
+    assert "thinned" not in equal.verdict
 
 
 def test_large_benchmarks_and_many_generations():

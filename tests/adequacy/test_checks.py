@@ -55,7 +55,12 @@ def test_stopping_at_the_first_right_answer_is_a_warning(y):
     seen = np.cumsum(y, axis=1) - y == 0
     found = checks_of(long_table(np.where(seen, y, -1)))
     assert found.stopping.status == "depends"
-    assert found.stopping.verdict in found.warnings
+    # the population is a Beta and the runs are alike: what there is of them is not
+    assert found.warnings == [found.stopping.verdict]
+    for check in (found.runs, found.shape):
+        assert check.status == "not checked"
+        assert check.p_value is None
+        assert "depends on the results" in check.verdict
 
 
 def test_too_many_generations_are_left_alone(y, monkeypatch):
@@ -78,3 +83,29 @@ def test_a_real_run_that_went_wrong(shared):
     assert found.runs.status == "differ"
     assert found.runs.outstanding[0] == 0
     assert found.runs.gap == pytest.approx(0.631, abs=0.001)
+
+
+def test_runs_have_the_numbers_of_the_input(y):
+    y[:, 3] = 0
+    frame = long_table(y)
+    assert "generation 3 (" in checks_of(frame).runs.verdict
+    assert (
+        "generation 31 ("
+        in checks_of(frame.assign(generation=frame.generation * 10 + 1)).runs.verdict
+    )
+
+
+def test_a_worse_last_run_is_no_stopping_rule(y):
+    y[:, -1] = 0
+    frame = long_table(y).drop(index=7)
+    found = checks_of(frame)
+    assert found.stopping.status == "no sign"
+    assert found.runs.status == "differ"
+
+
+def test_seeds_of_single_generations_form_no_runs(y):
+    frame = long_table(y)
+    frame["generation"] = np.random.default_rng(1).permutation(10**6)[: len(frame)]
+    runs = checks_of(frame).runs
+    assert runs.status == "not checked"
+    assert "do not share the numbers" in runs.verdict

@@ -120,7 +120,7 @@ def test_a_run_of_easy_prompts_is_no_better_run():
     [
         (np.array([[1], [0]]), "one generation per prompt"),
         (np.array([[1, 1], [0, 0]]), "no prompt has both"),
-        (np.array([[1, -1], [-1, 0]]), "no prompt has both"),
+        (np.array([[1, -1], [-1, 0]]), "do not share the numbers"),
     ],
 )
 def test_what_cannot_be_compared_is_said(y, words):
@@ -146,3 +146,10 @@ def test_real_runs_are_exchangeable(shared):
         for benchmark in generations.benchmarks:
             found = check_runs(matrix(generations, llm, benchmark).correct)
             assert found.status in ("no sign", "doubtful"), found.verdict
+
+
+def test_runs_are_called_by_the_numbers_of_their_generations():
+    rng = np.random.default_rng(4)
+    y = (rng.random((60, 4)) < np.array([0.7, 0.7, 0.2, 0.7])).astype(int)
+    assert "generation 3 (" in check_runs(y).verdict
+    assert "generation 17 (" in check_runs(y, numbers=[11, 14, 17, 20]).verdict

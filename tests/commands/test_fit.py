@@ -140,6 +140,19 @@ def test_one_result_per_output_file(tmp_path, capsys):
     assert "--llm" in capsys.readouterr().err
 
 
+def test_an_llm_without_a_score_is_left_out(tmp_path, capsys):
+    path = tmp_path / "blank.csv"
+    path.write_text(TABLE + "b,q1,,8\n")
+    assert main(["fit", str(path), *BETA]) == 0
+    text = capsys.readouterr().out
+    assert "a on benchmark: 4 prompts" in text
+    assert "left out, no scored generation: b on benchmark" in text
+    assert main(["fit", str(path), *BETA, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["llm"] for one in found["results"]] == ["a"]
+    assert found["left_out"] == ["b on benchmark"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
@@ -148,6 +161,8 @@ def test_one_result_per_output_file(tmp_path, capsys):
         (["--llm", "zz"], "zz"),
         (["--column", "prompt"], "OURS=THEIRS"),
         (["--prior-mu", "0,1"], "prior of mu"),
+        (["--prior-mu", "inf,1"], "prior of mu"),
+        (["--prior-spread", "0.01,1"], "prior of spread: needs two numbers of 0.1 or more"),
         (["--seed", "-1"], "seed"),
     ],
 )

@@ -269,7 +269,9 @@ def test_a_wrong_likelihood_is_caught(monkeypatch):
 
 AWKWARD = {
     "all right": (np.full(30, 8), 8),
+    "all right, many": (np.full(100, 8), 8),
     "all wrong": (np.zeros(5, int), 8),
+    "all wrong, many": (np.zeros(100, int), 500),
     "one prompt": ([3], 5),
     "one generation": ([1] * 60 + [0] * 40, 1),
     "none scored": ([0, 0], 0),

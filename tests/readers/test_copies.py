@@ -87,3 +87,32 @@ def test_real_runs(shared):
         reports = [report for benchmark in found for report in benchmark.rows]
         assert not any(LEFT_OUT in report.left_out for report in reports)
         assert sum("copies" in str(report.notes) for report in reports) == noted
+
+
+LONG = "This is a long response, longer than what is equal by chance: "
+
+
+@pytest.mark.parametrize("change", ["none", "graded by chance", "one is other", "short"])
+def test_many_equal_responses_are_noted(change):
+    texts = {str(i): [f"{LONG}{i} {j % 2}" for j in range(4)] for i in range(20)}
+    if change == "one is other":
+        texts["3"][0] += "."
+    if change == "short":
+        texts = {name: [text[-3:] for text in values] for name, values in texts.items()}
+    frame = table(texts)
+    frame["correct"] = [i % 2 for i in range(len(frame))]
+    if change == "graded by chance":
+        frame["correct"] = [i % 3 == 0 for i in range(len(frame))]
+    (found,) = counts(frame)
+    one = found.select("m")
+    assert set(one.n_generations) == {4}
+    equal = {"one is other": "39 of 80", "short": ""}.get(change, "40 of 80")
+    assert any(equal in note and "byte by byte" in note for note in one.rows.notes) == bool(equal)
+
+
+def test_texts_of_a_few_prompts_say_nothing_of_the_others():
+    texts = {str(i): [LONG + str(i)] * 8 for i in range(2)} | {
+        str(i): [None] * 8 for i in range(2, 40)
+    }
+    (found,) = counts(table(texts, correct=["0", *map(str, range(5, 40))]))
+    assert set(found.select("m").n_generations) == {8}

@@ -41,6 +41,8 @@ class Adequacy:
         One sentence.
     n_prompts : int
         Prompts with a scored generation.
+    n_checked : int
+        Those with three or more, in which alone a wrong shape shows.
     k_min, k_max : int
         Their numbers of generations.
     p_value : float or None
@@ -70,6 +72,7 @@ class Adequacy:
     status: Status
     verdict: str
     n_prompts: int
+    n_checked: int
     k_min: int
     k_max: int
     p_value: float | None
@@ -158,6 +161,7 @@ def assess_beta(
         status=status,
         verdict="",
         n_prompts=len(k),
+        n_checked=int(np.sum(k >= 3)),
         k_min=int(k.min()),
         k_max=int(k.max()),
         p_value=p_value,
@@ -228,8 +232,9 @@ def _sentence(found: Adequacy) -> str:
     p = f"p = {found.p_value:.2g}"
     if found.status == "no sign":
         few = ""
-        if found.n_prompts < _FEW_PROMPTS:
-            few = f", but {found.n_prompts} prompts show gross misfits only"
+        if found.n_checked < _FEW_PROMPTS:
+            several = "" if found.n_checked == found.n_prompts else " with k >= 3"
+            few = f", but {found.n_checked} prompts{several} show gross misfits only"
         return f"No sign against the Beta shape ({p}){few}; {_moved(found)}."
     opening = (
         "The Beta shape is rejected"
@@ -272,4 +277,5 @@ def _worst_bar(check: HistogramCheck) -> str:
     else:
         what = f"{low:.2g} to {high:.2g} of the generations correct"
     n, expected = check.observed[worst], check.expected[worst]
-    return f"{n:.0f} prompts have {what} where {expected:.1f} are expected"
+    given = " (generations thinned to equal numbers)" if check.thinned else ""
+    return f"{n:.0f} prompts have {what} where {expected:.1f} are expected{given}"

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pcorrect.adequacy.beta_shape import Adequacy, assess_beta
-from pcorrect.adequacy.runs import RunCheck, check_runs
+from pcorrect.adequacy.runs import RunCheck, check_runs, not_compared
 from pcorrect.adequacy.stopping import StoppingCheck, check_stopping
 from pcorrect.errors import DataError
 from pcorrect.generations import Generations
-from pcorrect.observations import outcomes
+from pcorrect.observations import outcomes_of_runs
 from pcorrect.result import Fit
 
 _ASSUME_BETA = ("beta_bernoulli", "beta_binomial")
 #: Runs are compared where there are at most so many generations: a second's work.
 MOST_GENERATIONS = 250_000
+_NO_SHAPE = "The Beta shape is not checked: which generations there are depends on the results."
 
 
 @dataclass(frozen=True)
@@ -68,18 +69,28 @@ def check_fit(fit: Fit, generations: Generations | None = None) -> Checks:
     generations : Generations, optional
         The rows behind the counts.
     """
-    matrix = None
+    matrix, numbers = None, None
     few = fit.counts.n_generations.sum() <= MOST_GENERATIONS
     if generations is not None and few and fit.counts.n_generations.max() > 1:
         try:
-            found = outcomes(generations, fit.counts.llm, fit.counts.benchmark)
+            found, numbers = outcomes_of_runs(generations, fit.counts.llm, fit.counts.benchmark)
+            if len(found.correct) == len(fit.counts.prompt) and found.correct.size:
+                matrix = found.correct
         except DataError:
-            found = None  # a table of counts: no single generations
-        if found is not None and len(found.correct) == len(fit.counts.prompt):
-            matrix = found.correct
-    runs = None if matrix is None or not matrix.size else check_runs(matrix, seed=fit.seed)
+            pass  # a table of counts: no single generations
     stopping = check_stopping(fit.counts, outcomes=matrix, seed=fit.seed)
-    return Checks(check_shape(fit), runs, stopping, fit.model)
+    runs = None
+    if matrix is not None and numbers is None:
+        runs = not_compared(matrix, "prompts do not share the numbers of their generations")
+    elif matrix is not None and stopping.status == "depends":
+        runs = not_compared(matrix, "which generations there are depends on the results")
+    elif matrix is not None:
+        runs = check_runs(matrix, numbers=numbers, seed=fit.seed)
+    shape = check_shape(fit)
+    if shape is not None and stopping.status == "depends":
+        # its replicates have the same k whatever their results
+        shape = replace(shape, status="not checked", verdict=_NO_SHAPE, p_value=None)
+    return Checks(shape, runs, stopping, fit.model)
 
 
 def check_shape(fit: Fit) -> Adequacy | None:

@@ -70,6 +70,8 @@ class HistogramCheck:
         It minus the moment estimate, in standard errors of that; None where these are 0.
     p_shift : float or None
         Two-sided share of replicates with a shift as extreme.
+    thinned : bool
+        Whether the bars are those of a random part of the generations, see `thin`.
     """
 
     low: FloatArray
@@ -84,6 +86,7 @@ class HistogramCheck:
     mu: float
     shift: float | None
     p_shift: float | None
+    thinned: bool
 
 
 def check_histogram(
@@ -141,6 +144,7 @@ def check_histogram(
         float(mu[0]),
         float(shift[0]) if known else None,
         min(1.0, 2 * (1 + min(below, above)) / (1 + replicates)) if known else None,
+        bool(k @ n < cells.n_generations @ cells.n_prompts),
     )
 
 

@@ -11,7 +11,8 @@ reference distribution of
     \mathrm{spread} = \sum_j n_j d_j^2, \qquad \mathrm{gap} = \max_j d_j - \min_j d_j
 
 is exact: random placements (a permutation test). Subtracting the prompt's own mean lets runs with
-missing generations be compared; without any, d_j is the run's mean minus the grand mean.
+missing generations be compared; without any, d_j is the run's mean minus the grand mean. What is
+missing must not depend on the outcomes: where prompts end when they are right, the last are right.
 
 With posterior draws of the p_i the same statistics are also compared with replicated runs
 y_ij ~ Bernoulli(p_i): posterior predictive p-values.
@@ -19,6 +20,7 @@ y_ij ~ Bernoulli(p_i): posterior predictive p-values.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -34,6 +36,8 @@ REPLICATES = 999
 # are normal with the exact covariance of random placement.
 _MOST_CELLS = 30_000_000
 _MOST_AT_ONCE = 4_000_000
+# Runs of fewer generations on average are none.
+_FEWEST = 1.5
 
 Status = Literal["differ", "doubtful", "no sign", "not checked"]
 
@@ -58,6 +62,8 @@ class RunCheck:
         d_j: difference from what its prompts get on average.
     p_run : ndarray, shape (k,)
         Chance that any run of an exchangeable set stands out as far as this one.
+    numbers : tuple of int
+        What the columns are called, such as the numbers of the generations.
     gap : float
         Best minus worst effect.
     gap_expected, gap_limit : float
@@ -79,21 +85,23 @@ class RunCheck:
     mean: FloatArray
     effect: FloatArray
     p_run: FloatArray
-    gap: float
-    gap_expected: float
-    gap_limit: float
-    p_gap: float | None
-    p_spread: float | None
-    p_gap_predictive: float | None
-    p_spread_predictive: float | None
-    p_value: float | None
-    outstanding: tuple[int, ...]
+    numbers: tuple[int, ...]
+    gap: float = 0.0
+    gap_expected: float = 0.0
+    gap_limit: float = 0.0
+    p_gap: float | None = None
+    p_spread: float | None = None
+    p_gap_predictive: float | None = None
+    p_spread_predictive: float | None = None
+    p_value: float | None = None
+    outstanding: tuple[int, ...] = ()
 
 
 def check_runs(
     outcomes: NDArray[np.integer],
     *,
     p: FloatArray | None = None,
+    numbers: Sequence[int] | None = None,
     seed: int = 0,
     replicates: int = REPLICATES,
 ) -> RunCheck:
@@ -105,6 +113,8 @@ def check_runs(
         1 correct, 0 wrong, -1 missing; column j is one run.
     p : ndarray, shape (D, n), optional
         Joint posterior draws of the p_i, for posterior predictive p-values.
+    numbers : sequence of int, length k, optional
+        What the runs are called in the verdict; default from 1.
     seed : int
     replicates : int
         The smallest p-value is ``1 / (1 + replicates)``.
@@ -116,8 +126,12 @@ def check_runs(
     """
     outcomes = _checked(outcomes, p)
     runs = _Runs(outcomes)
-    if outcomes.shape[1] < 2 or not runs.varied.any():
-        return _unchecked(runs)
+    if outcomes.shape[1] < 2:
+        return not_compared(outcomes, "there is one generation per prompt")
+    if len(outcomes) > 1 and runs.scored.sum() < _FEWEST * outcomes.shape[1]:
+        return not_compared(outcomes, "prompts do not share the numbers of their generations")
+    if not runs.varied.any():
+        return not_compared(outcomes, "no prompt has both right and wrong generations")
     rng = np.random.default_rng([seed, 6])
     effect = runs.effect(runs.y - runs.p_hat[:, None])
     # Random placement of s_i ones: per prompt the covariance of sampling without replacement.
@@ -141,6 +155,7 @@ def check_runs(
         runs.mean(),
         effect,
         p_run,
+        tuple(numbers or range(1, len(effect) + 1)),
         float(np.ptp(effect[runs.some])),
         float(gaps.mean()),
         float(np.quantile(gaps, 0.99)),
@@ -243,12 +258,10 @@ class _Runs:
         return np.asarray(rng.standard_normal((len(row), len(value))) @ root.T / self.n_by_run)
 
 
-def _unchecked(runs: _Runs) -> RunCheck:
-    zeros = np.zeros(runs.scored.shape[1])
-    if len(zeros) < 2:
-        why = "there is one generation per prompt"
-    else:
-        why = "no prompt has both right and wrong generations"
+def not_compared(outcomes: NDArray[np.integer], why: str) -> RunCheck:
+    """The check of outcomes that say nothing about runs."""
+    runs = _Runs(outcomes)
+    zeros = np.zeros(outcomes.shape[1])
     return RunCheck(
         "not checked",
         f"Runs cannot be compared: {why}.",
@@ -257,15 +270,7 @@ def _unchecked(runs: _Runs) -> RunCheck:
         runs.mean(),
         zeros,
         np.ones(len(zeros)),
-        0.0,
-        0.0,
-        0.0,
-        None,
-        None,
-        None,
-        None,
-        None,
-        (),
+        tuple(range(1, len(zeros) + 1)),
     )
 
 
@@ -281,7 +286,8 @@ def _with_verdict(found: RunCheck) -> RunCheck:
         text = f"{opening} (p = {found.p_value:.2g}): {gap}"
         if found.outstanding:
             runs = ", ".join(
-                f"generation {j + 1} ({100 * found.effect[j]:+.1f})" for j in found.outstanding[:3]
+                f"generation {found.numbers[j]} ({100 * found.effect[j]:+.1f})"
+                for j in found.outstanding[:3]
             )
             text += f"; {runs} stand{'s' if len(found.outstanding) == 1 else ''} out"
         text += "; error bars take generations to be exchangeable."

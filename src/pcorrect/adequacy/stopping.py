@@ -6,9 +6,9 @@ a prompt once its outputs vary, or once it is right, ties both to k. The tests a
 either on the rank of k, studentised so that the unequal variances of short and long prompts do no
 harm, with permutations of k as reference (DiCiccio & Romano 2017, JASA 112:1211).
 
-Where the order of generations is known, the last one tells more: in a prompt with a single odd
-outcome (or text), exchangeable generations have it at the end once in k times, a stopping rule
-always.
+Where the order of generations is known, the last one of a prompt that ended before others did tells
+more: if it has a single odd outcome (or text), exchangeable generations have it at the end once in
+k times, a stopping rule always.
 """
 
 from __future__ import annotations
@@ -174,11 +174,12 @@ def _last_test(codes: NDArray[np.integer]) -> float | None:
     """Chance of as many single odd outcomes at the end of their prompt.
 
     Given that a prompt of k >= 3 generations has one odd outcome its place is uniform; the number
-    of prompts that have it last is a sum of independent events of chance 1 / k.
+    of prompts that have it last is a sum of independent events of chance 1 / k. Prompts that have
+    the last generation of all were not stopped, and a worse last run is no stopping rule.
     """
     scored = codes >= 0
     k = scored.sum(axis=1)
-    some = k >= 3
+    some = (k >= 3) & ~scored[:, -1]
     codes, scored, k = codes[some], scored[some], k[some]
     if not len(k):
         return None

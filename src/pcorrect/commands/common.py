@@ -74,9 +74,18 @@ def read_counts(args: argparse.Namespace) -> list[Counts]:
     return counts(read_generations(args))
 
 
-def each_llm(benchmarks: Iterable[Counts]) -> list[PromptCounts]:
-    """One entry per llm and benchmark, in the order of the input."""
-    return [counts.select(str(llm)) for counts in benchmarks for llm in counts.llm]
+def each_llm(benchmarks: Iterable[Counts]) -> tuple[list[PromptCounts], list[str]]:
+    """One entry per llm and benchmark, in the order of the input, and those without any score.
+
+    Where nothing has a score the first is kept: the fit says what is wrong with it.
+    """
+    found = [counts.select(str(llm)) for counts in benchmarks for llm in counts.llm]
+    scored = [one for one in found if one.n_generations.any()] or found[:1]
+    left_out = [f"{x.llm} on {x.benchmark}" for x in found if not x.n_generations.any()]
+    return scored, left_out
+
+
+LEFT_OUT = "left out, no scored generation"
 
 
 def positive_int(text: str) -> int:

@@ -132,7 +132,7 @@ def _two(tables: list[Counts], chosen: list[str] | None) -> tuple[str, str]:
     if chosen and len(chosen) == 2:
         return chosen[0], chosen[1]
     if chosen and len(chosen) == 1:
-        raise PcorrectError(f"compare takes two llms: name the second one by --llm, of {names}")
+        raise PcorrectError("compare takes two llms: name both, by --llm A --llm B")
     if len(names) == 2:
         return names[0], names[1]
     raise ChoiceError(

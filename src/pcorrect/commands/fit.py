@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from pcorrect.adequacy.checks import Checks, check_fit
@@ -28,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_MODEL,
         help=f"built-in model, or the path of a PyMC program (default: {DEFAULT_MODEL})",
     )
-    group.add_argument("--engine", help="exact, gibbs or nuts (default: the model's fastest)")
+    group.add_argument("--engine", help="exact, gibbs, ensemble or nuts (the model's own)")
     group.add_argument("--prior-mu", type=_pair, metavar="A,B", help="mu ~ Beta(A, B); default 1,1")
     group.add_argument(
         "--prior-spread",
@@ -57,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     """Fit every llm on every benchmark of the input."""
     priors = Priors(**{n: v for n in ("mu", "spread") if (v := getattr(args, f"prior_{n}"))})
     generations = common.read_generations(args)
-    selected = common.each_llm(counts(generations))
+    selected, left_out = common.each_llm(counts(generations))
     if args.output and len(selected) > 1:
         names = sorted({counts.llm for counts in selected})
         benchmarks = sorted({counts.benchmark for counts in selected})
@@ -85,12 +86,14 @@ def run(args: argparse.Namespace) -> int:
         from pcorrect.storage import save
 
         save(add_planning(to_datatree(fits[0])), args.output)
-    show(fits, checks, args)
+    show(fits, checks, args, left_out)
     return 0
 
 
-def show(fits: list[Fit], checks: list[Checks], args: argparse.Namespace) -> None:
-    """Print fits as JSON, blocks or a table."""
+def show(
+    fits: list[Fit], checks: list[Checks], args: argparse.Namespace, left_out: Sequence[str] = ()
+) -> None:
+    """Print fits as JSON, blocks or a table, and what could not be fitted."""
     # a saved result is shown by the same function, and without this option
     asked = getattr(args, "sensitivity", False)
     if args.json:
@@ -99,7 +102,8 @@ def show(fits: list[Fit], checks: list[Checks], args: argparse.Namespace) -> Non
             | (_sensitivity_json(fit) if asked else {})
             for fit, found in zip(fits, checks, strict=True)
         ]
-        common.say(common.to_json({"results": results}))
+        more = {"left_out": list(left_out)} if left_out else {}
+        common.say(common.to_json({"results": results} | more))
         return
     if len(fits) <= _BLOCKS:
         for i, fit in enumerate(fits):
@@ -123,6 +127,8 @@ def show(fits: list[Fit], checks: list[Checks], args: argparse.Namespace) -> Non
                 common.say(f"\n{fit.counts.llm} on {fit.counts.benchmark}")
                 for line in prompt_lines(fit, args.ci_prob, args.ci_kind):
                     common.say(line)
+    for i, name in enumerate(left_out):
+        common.say(("" if i else "\n") + f"{common.LEFT_OUT}: {name}")
     if getattr(args, "output", None):
         common.say(f"\nsaved: {args.output}   (pcorrect summary {args.output})")
 

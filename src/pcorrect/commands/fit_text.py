@@ -32,10 +32,11 @@ def block(
         lines.append(
             f"  {name:<6}{common.share(marginal.mean):>9}  {f'{low} to {high}':<22}  {about}"
         )
-    lines += ["", *_moment_lines(fit)]
+    depends = checks.stopping.status == "depends"
+    lines += ["", *_moment_lines(fit, biased=depends)]
     if checks.shape is not None:
         lines.append(f"  Beta shape: {checks.shape.verdict}")
-    if checks.runs is not None and checks.runs.status in ("doubtful", "no sign"):
+    if checks.runs is not None and checks.runs.status != "differ" and k.max() > 1:
         lines.append(f"  runs: {checks.runs.verdict}")
     if counts.n_generations.sum() > MOST_GENERATIONS:
         lines.append(f"  runs: not compared (more than {MOST_GENERATIONS:,} generations)")
@@ -57,8 +58,11 @@ def _wrapped(line: str) -> list[str]:
     return textwrap.wrap(line, 100, subsequent_indent="    ", drop_whitespace=True) or [""]
 
 
-def _moment_lines(fit: Fit) -> list[str]:
+def _moment_lines(fit: Fit, *, biased: bool) -> list[str]:
     closed = fit.moments
+    if biased:
+        mean = common.share(closed.mu)
+        return [f"  moments: mean {mean}, biased since k depends on the results: see the warning"]
     se_mu, se_score = (common.share(x) for x in (closed.se_mu, closed.se_score))
     lines = [
         f"  moments: mean {common.share(closed.mu)}; standard error {se_mu} for new prompts, "
@@ -79,6 +83,8 @@ def _engine_line(fit: Fit) -> str:
     found = fit.diagnostics
     if "quadrature_error" in found:
         quality = f"quadrature error {found['quadrature_error']:.0e} posterior sd"
+        if fit.grid is None:
+            quality += f", {fit.draws['mu'].size} independent draws"
     else:
         quality = ", ".join(
             f"{name} {found[name]:.{digits}f}"

@@ -160,11 +160,7 @@ def _check(args: argparse.Namespace) -> None:
 
 def _fits(generations: Generations, args: argparse.Namespace) -> tuple[list[Fit], list[str]]:
     """Fits of all that can be fitted, and the names of the others."""
-    found = common.each_llm(counts(generations))
-    selected = [one for one in found if one.n_generations.any()]
-    if not selected:
-        selected = found[:1]  # the error says which llm has nothing
-    left_out = [f"{c.llm} on {c.benchmark}" for c in found if not c.n_generations.any()]
+    selected, left_out = common.each_llm(counts(generations))
     if args.spend and len(selected) > 1 and (not args.compare or args.strategy not in _OF_TWO):
         names = [f"{one.llm} on {one.benchmark}" for one in selected]
         raise ChoiceError(
@@ -183,6 +179,7 @@ def _report(
     fit: Fit, generations: Generations, costs: Costs | None, args: argparse.Namespace
 ) -> PlanReport:
 
+    checks = check_fit(fit, generations)
     return plan_report(
         fit,
         k=args.k,
@@ -192,7 +189,8 @@ def _report(
         decide=args.decide,
         costs=costs,
         ci_prob=args.ci_prob,
-        cautions=tuple(check_fit(fit, generations).warnings),
+        cautions=tuple(checks.warnings),
+        trust_moments=checks.stopping.status != "depends",
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pcorrect.commands import common
 from pcorrect.planning.allocation import STRATEGIES, Allocation
 from pcorrect.planning.costs import BudgetPlan
 from pcorrect.planning.pairs import PairVariances, minimal_k_order, right_order
@@ -84,7 +85,7 @@ class Output:
         for report, table in zip(self.reports, self.power, strict=False):
             name = [report.name] if several else []
             lines += ["", *name, *power_lines(table, self.correlation)]
-        lines += [f"left out, no scored generation: {name}" for name in self.left_out]
+        lines += [f"{common.LEFT_OUT}: {name}" for name in self.left_out]
         if self.allocation is not None:
             lines += ["", *allocation_lines(self.allocation, self.written)]
         return lines

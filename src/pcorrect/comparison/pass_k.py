@@ -149,6 +149,8 @@ def pass_at_k(
     if kind not in ("pass@k", "pass^k"):
         raise ChoiceError(f"kind must be 'pass@k' or 'pass^k', got {kind!r}", ["pass@k", "pass^k"])
     wanted = [int(x) for x in np.atleast_1d(np.asarray(k))]
+    if not wanted:
+        raise PcorrectError("k names no number of generations: give one or more, such as 1")
     if np.any(np.asarray(k) != np.floor(np.asarray(k, float))) or min(wanted) < 1:
         raise PcorrectError(f"k = {k!r}: needs whole numbers of at least 1")
     if isinstance(data, PromptCounts):

@@ -84,7 +84,7 @@ def grid_posterior(
         if size >= _FINEST:
             raise QuadratureError(
                 f"the quadrature error is {error:.1e} posterior sd, above the tolerance "
-                f"{tolerance:.1e}: use engine='nuts', or pass a larger tolerance",
+                f"{tolerance:.1e}: use engine='nuts', or the default model",
                 current,
             )
         previous = current

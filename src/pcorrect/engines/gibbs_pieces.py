@@ -9,11 +9,12 @@ from scipy.special import expit, gammaln
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-# Ranges of logit m and logit r, r = sigma / sqrt(mu (1 - mu)), lower ends first. At smaller r,
-# a + b > 1e10 and differences of log-gammas lose their digits; at larger, a + b < 1e-17. No data
-# can tell either from the limit.
-LOGIT_BASE = np.array([[-40.0, -11.5], [40.0, 40.0]])[:, :, None]
-_LOGIT_R = LOGIT_BASE[:, 1, 0].tolist()
+# Ranges of logit m and logit r, r = sigma / sqrt(mu (1 - mu)), lower ends first: nothing of the
+# sharpest prior that is allowed lies beyond.
+LOGIT_BASE = np.array([[-40.0, -120.0], [40.0, 40.0]])[:, :, None]
+# At smaller r, a + b > 1e10 and differences of log-gammas lose their digits; at larger,
+# a + b < 1e-17. No data can tell either from the limit, whose Beta is used.
+_LOGIT_R = -11.5, 40.0
 
 
 def log_gamma_draw(shape: FloatArray, rng: np.random.Generator) -> FloatArray:

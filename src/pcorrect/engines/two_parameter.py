@@ -27,6 +27,7 @@ from pcorrect.priors import Priors
 # Benchmarks up to this many prompts: every p_i of the score is drawn; beyond, the mean of many
 # independent p_i has the shape of the Beta with its mean and variance to O(1/n).
 _FEW = 50
+_TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def sample_logit_normal(
     if len(cells.of_prompt) <= _FEW:
         score = draw_score(population, cells, rng)
     else:
-        score = _beta_draws(*density.likelihood.score_moments(shape), rng)
+        score = beta_of_moments(*density.likelihood.score_moments(shape), rng)
     return FamilyResult(
         population,
         score.reshape(cube),
@@ -135,13 +136,20 @@ def draw_score(population: Population, cells: Cells, rng: np.random.Generator) -
     if n <= _FEW:
         s, k = (x[cells.of_prompt] for x in (cells.n_correct, cells.n_generations))
         return np.asarray(population.draw_p(s, k, rng).mean(axis=1))
-    return _beta_draws(*score_moments(population, cells), rng)
+    return beta_of_moments(*score_moments(population, cells), rng)
 
 
-def _beta_draws(mean: FloatArray, variance: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """One draw from each of the Betas with these moments."""
-    nu = np.maximum(mean * (1 - mean) / np.maximum(variance, 1e-300) - 1, 1e-12)
-    return rng.beta(mean * nu, (1 - mean) * nu)
+def beta_of_moments(mean: FloatArray, variance: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """One draw from each of the Betas with these moments; the mean where nothing varies.
+
+    Means of many p_i are so distributed to the order that matters, and stay in [0, 1].
+    """
+    out = np.array(mean, dtype=float)
+    varies = (mean > 0) & (mean < 1) & (variance > 0)
+    m, v = mean[varies], variance[varies]
+    nu = np.maximum(m * (1 - m) / v - 1, 1e-12)
+    out[varies] = rng.beta(np.maximum(m * nu, _TINY), np.maximum((1 - m) * nu, _TINY))
+    return out
 
 
 def score_moments(population: Population, cells: Cells) -> tuple[FloatArray, FloatArray]:

@@ -122,6 +122,7 @@ def plan_report(
     costs: Costs | None = None,
     ci_prob: float = CI_PROB,
     cautions: tuple[str, ...] = (),
+    trust_moments: bool = True,
     name: tuple[str, str] = ("assumed", ""),
 ) -> PlanReport:
     """Put together what `pcorrect plan` says about one llm.
@@ -143,6 +144,8 @@ def plan_report(
     ci_prob : float
     cautions : tuple of str
         What else speaks against the fit, such as runs that differ.
+    trust_moments : bool
+        Whether the moments can speak against the fit: not where k depends on the results.
     name : pair of str
         llm and benchmark, where `source` holds assumptions only.
 
@@ -184,9 +187,9 @@ def plan_report(
             )
         except PcorrectError as error:
             problem = str(error)
-    cautions = (
-        () if fit is None else (*fit.warnings, *cautions, *_contradiction(found, fit, ci_prob))
-    )
+    if fit is not None:
+        doubt = _contradiction(found, fit, ci_prob) if trust_moments else ()
+        cautions = (*fit.warnings, *cautions, *doubt)
     return PlanReport(*name, found, curve, minimal, of_floor, goals, plan, problem, cautions)
 
 

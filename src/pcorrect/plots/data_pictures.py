@@ -116,11 +116,14 @@ def _spread(x: np.ndarray, y: np.ndarray, picture: Picture) -> tuple[np.ndarray,
 def runs_picture(check: RunCheck, name: str) -> Picture:
     """How far each run stands from what its prompts get on average."""
     runs = np.arange(1, len(check.effect) + 1)
+    label = "run (generation number)"
+    if check.numbers != tuple(runs):
+        label = f"run, in order (generations {check.numbers[0]} to {check.numbers[-1]})"
     seen = check.n_by_run > 0
     effect = np.where(seen, check.effect, np.nan)
     half = check.gap_limit / 2
     reach = 1.15 * max(half, float(np.nanmax(np.abs(effect), initial=0.0))) or 0.01
-    x_axis = linear([], "run (generation number)", bounds=(0.4, len(runs) + 0.6), most=10)
+    x_axis = linear([], label, bounds=(0.4, len(runs) + 0.6), most=10)
     picture = Picture(
         f"Runs of the benchmark: {name}",
         replace(x_axis, ticks=tuple(t for t in x_axis.ticks if t == int(t) and t >= 1)),
@@ -140,7 +143,7 @@ def runs_picture(check: RunCheck, name: str) -> Picture:
             f"run {j}: {words.percent(float(mean))} % of {n:,} correct, "
             f"{words.points(float(d))} points from its prompts' means (p = {p:.2g})"
             for j, mean, n, d, p in zip(
-                runs, check.mean, check.n_by_run, check.effect, check.p_run, strict=True
+                check.numbers, check.mean, check.n_by_run, check.effect, check.p_run, strict=True
             )
         ],
     )

@@ -188,9 +188,10 @@ def _is_lines(text: str) -> bool:
     try:
         json.loads(line)
     except ValueError:
-        # One object over many lines goes on after an opening bracket or a comma; a bad first
-        # line of a JSONL file is followed by another object.
-        return bool(newline) and rest.lstrip().startswith("{")
+        # One object over many lines goes on after an opening bracket, a colon or a comma; a bad
+        # first line of a JSONL file is followed by another object.
+        goes_on = line.rstrip().endswith(("[", "{", ",", ":"))
+        return bool(newline) and not goes_on and rest.lstrip().startswith("{")
     return bool(newline and rest.strip())
 
 

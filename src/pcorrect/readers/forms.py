@@ -16,6 +16,11 @@ from pcorrect.readers.values import MISSING, judge
 
 # More labels than this are names of rows, not of generations.
 MOST_LABELS = 10_000
+_SHOWN = 8
+_WHOLE_KINDS = (
+    *("BIGINT", "INTEGER", "SMALLINT", "TINYINT"),
+    *("UINTEGER", "USMALLINT", "UTINYINT"),
+)
 _WHOLE = r"\s*[+-]?\d+(\.0*)?\s*"
 
 
@@ -68,11 +73,12 @@ def _generation(table: Table) -> str:
     if "generation" not in table.at:
         return "NULL::BIGINT"
     position = table.at["generation"]
-    if table.raw.kinds[position].removeprefix("U") in ("BIGINT", "INTEGER", "SMALLINT", "TINYINT"):
+    if table.raw.kinds[position] in _WHOLE_KINDS:
         return f"c{position}::BIGINT"
     label = f"nullif({table.cell(position)}, '')"
     whole = table.con.execute(
-        f"SELECT coalesce(bool_and(regexp_full_match(v, '{_WHOLE}')), true) "
+        f"SELECT coalesce(bool_and(regexp_full_match(v, '{_WHOLE}') "
+        "AND TRY_CAST(v AS BIGINT) IS NOT NULL), true) "
         f"FROM (SELECT {label} AS v {table.rows})"
     ).fetchall()[0][0]
     if whole:
@@ -85,6 +91,9 @@ def _generation(table: Table) -> str:
         name = table.raw.names[position]
         table.notes.append(f"column {name!r} labels rows, not generations: not used")
         return "NULL::BIGINT"
+    shown = ", ".join(f"{i} = {v!r}" for i, (v,) in enumerate(found[:_SHOWN], 1))
+    more = ", …" if len(found) > _SHOWN else ""
+    table.notes.append(f"generations are numbered in the order of their labels: {shown}{more}")
     labels = ", ".join(duck.literal(v) for (v,) in found)
     return f"nullif(list_position([{labels}], {label}), 0)::BIGINT"
 

@@ -35,11 +35,16 @@ def read_frame(native: Any, options: Options) -> Generations:
 
     try:
         frame = nw.from_native(native)
+    except nw.exceptions.DuplicateError as error:
+        raise DataError(f"{NAME}: two columns have one name: {error}") from error
     except TypeError as error:
         raise DataError(
             f"a {type(native).__name__} is neither a path nor a data frame that narwhals "
             "understands"
         ) from error
+    if frame.implementation.is_pandas_like():
+        # pivoted tables have numbers for names
+        frame = nw.from_native(frame.to_native().rename(columns=str))
     con = duck.connect()
     source = Source(0, NAME, "llm")
     try:

@@ -6,6 +6,7 @@ import glob
 import json
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 
 import duckdb
@@ -149,7 +150,7 @@ def unlike_ids(name: str, values: Iterable[object], where: str) -> None:
     """
     values = list(values)
     texts = {value for value in values if isinstance(value, str)}
-    numbers = {value for value in values if isinstance(value, int | float)}
+    numbers = {value for value in values if isinstance(value, Real)}
     clash = [n for n in numbers if str(n) in texts]
     if clash:
         raise collision(where, name, clash[0])
@@ -158,7 +159,7 @@ def unlike_ids(name: str, values: Iterable[object], where: str) -> None:
 def collision(where: str, name: str, number: object) -> DataError:
     """Error for ids that are equal only as text."""
     return DataError(
-        f"{where}: {name!r} holds both the number {number!r} and the text '{number}': two prompts "
+        f"{where}: {name!r} holds both the number {number} and the text '{number}': two prompts "
         "with one name; make the ids of one kind or tell them apart"
     )
 

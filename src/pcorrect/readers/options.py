@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 
 from pcorrect.errors import DataError
 from pcorrect.parts import Errors, Selection
@@ -42,7 +43,8 @@ class Options:
     texts: bool = False
 
     def __post_init__(self) -> None:
-        if self.threshold is not None and not 0 < self.threshold <= 100:
+        number = isinstance(self.threshold, Real) and not isinstance(self.threshold, bool)
+        if self.threshold is not None and not (number and 0 < self.threshold <= 100):
             raise DataError(
                 f"threshold must lie in (0, 1] for scores in [0, 1], or in (1, 100] for scores in "
                 f"[0, 100]; got {self.threshold!r}"

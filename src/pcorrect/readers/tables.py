@@ -15,7 +15,7 @@ from pcorrect.readers.columns import Layout, resolve
 from pcorrect.readers.names import snake
 from pcorrect.readers.options import Options
 from pcorrect.readers.refusal import SHOWN, report
-from pcorrect.readers.values import Verdict, judge, scale_of
+from pcorrect.readers.values import Verdict, judge, scale_of, wrong_scale
 
 MOST_VALUES = 100_000
 
@@ -65,9 +65,10 @@ class Table:
         self.layout: Layout = resolve(raw.names, options.columns, raw.source.name)
         self.at = self.layout.at
         self.notes = [*raw.notes, *self.layout.notes]
-        self.where = self._selection()
+        self.where = self._selection(self._filled())
         if self.layout.form == "long":
             self._variants()
+            self._other_ids()
 
     def part(self, query: str) -> Part:
         """Part for a query with the columns of the generations table."""
@@ -97,8 +98,9 @@ class Table:
             # Whole numbers arrive as floats where a column has gaps: id 7.0 is id 7.
             whole = f"{column} = floor({column}) AND abs({column}) < 1e15"
             return (
-                f"CASE WHEN {whole} THEN {column}::BIGINT::VARCHAR "
-                f"WHEN isnan({column}::DOUBLE) THEN NULL ELSE {column}::VARCHAR END"
+                f"CASE WHEN isnan({column}::DOUBLE) THEN NULL "
+                f"WHEN {whole} THEN TRY_CAST({column} AS BIGINT)::VARCHAR "
+                f"ELSE {column}::VARCHAR END"
             )
         return f"{column}::VARCHAR"
 
@@ -120,12 +122,31 @@ class Table:
         """FROM and WHERE of the rows to read."""
         return f"FROM {self.raw.view} WHERE {self.where}"
 
-    def _selection(self) -> str:
-        """Test for rows that are not blank and of the llms and benchmarks asked for."""
-        used = {*self.at.values(), *(i for _, i in self.layout.wide)}
-        looked_at = range(len(self.raw.names)) if self.raw.all_text else sorted(used)
-        filled = [f"coalesce({self.cell(i)}, '') <> ''" for i in looked_at]
-        tests = ["(" + " OR ".join(filled) + ")"]
+    def _filled(self) -> str:
+        """Test for rows that hold something, other than the header once more; others are noted."""
+        used = sorted({*self.at.values(), *(i for _, i in self.layout.wide)})
+        looked_at = range(len(self.raw.names)) if self.raw.all_text else used
+        filled = " OR ".join(f"coalesce({self.cell(i)}, '') <> ''" for i in looked_at)
+        header = "false"
+        if self.raw.all_text and len(used) > 1:
+            same = (f"{self.cell(i)} = {duck.literal(self.raw.names[i])}" for i in looked_at)
+            header = " AND ".join(same)
+        word = self.raw.row_word
+        blank, again = self.con.execute(
+            f"SELECT count(*) FILTER (NOT ({filled})), count(*) FILTER (coalesce({header}, false)) "
+            f"FROM {self.raw.view}"
+        ).fetchall()[0]
+        if blank:
+            self.notes.append(
+                f"{blank} {word}(s) with nothing in any column that is used: not read"
+            )
+        if again:
+            self.notes.append(f"{again} {word}(s) repeat the header: not read")
+        return f"({filled}) AND NOT coalesce({header}, false)"
+
+    def _selection(self, filled: str) -> str:
+        """Test for rows that hold something, of the llms and benchmarks asked for."""
+        tests = [filled]
         for name, kept in (("llm", self.options.llm), ("benchmark", self.options.benchmark)):
             if kept and name in self.at:
                 tests.append(f"{self.text(name)} IN {duck.in_list(kept)}")
@@ -149,6 +170,25 @@ class Table:
                 names = [name for (name,) in found]
                 chosen = choose(getattr(self.options, what), names, what, self.raw.source.name)
                 self.where += f" AND {cell} = {duck.literal(chosen)}"
+
+    def _other_ids(self) -> None:
+        """Note a column of ids that tells more prompts apart than the one that was taken."""
+        position = [i for i, name in enumerate(self.raw.names) if snake(name) == "id"]
+        chosen = "prompt" in self.options.columns or set(position) & set(self.at.values())
+        if "prompt" not in self.at or len(position) != 1 or chosen:
+            return
+        rows, llms_ids, ids, pairs, prompts = self.con.execute(
+            f"SELECT count(*), count(DISTINCT hash({self.text('llm')}, i)), count(DISTINCT i), "
+            f"count(DISTINCT hash(i, p)), count(DISTINCT p) FROM (SELECT *, "
+            f"{self.cell(position[0])} AS i, {self.prompt} AS p {self.rows})"
+        ).fetchall()[0]
+        # numbers of rows are no ids of prompts
+        if prompts < pairs == ids and llms_ids < rows:
+            name = self.raw.names[position[0]]
+            self.notes.append(
+                f"column {name!r} tells {ids} prompts apart, {self.raw.names[self.at['prompt']]!r} "
+                f"only {prompts}: if they are different prompts, choose prompt={name}"
+            )
 
     # ---- values
 
@@ -181,10 +221,21 @@ class Table:
             A value is neither right, wrong nor missing.
         """
         verdict = judge(values, self.options.threshold)
+        self._check_scale(columns)
         if verdict.bad:
             self.refuse(verdict.bad, columns)
         self.notes.extend(verdict.notes)
         return verdict
+
+    def _check_scale(self, columns: Sequence[int]) -> None:
+        """Refuse scores up to 1 with a threshold for scores up to 100."""
+        threshold = self.options.threshold
+        if threshold is None or scale_of(threshold) == 1:
+            return
+        top = ", ".join(f"max({self._number(self.cell(i))})" for i in columns)
+        found = self.con.execute(f"SELECT greatest({top}) {self.rows}").fetchall()[0][0]
+        if found is not None and 0 < found <= 1:
+            raise DataError(f"{self.raw.source.name}: {wrong_scale(threshold, found)}")
 
     def refuse(self, bad: Mapping[str, str], columns: Sequence[int]) -> None:
         """Raise the error that shows where bad values stand.

@@ -150,6 +150,10 @@ def judge(values: Iterable[str], threshold: float | None = None) -> Verdict:
     notes: list[str] = []
     if threshold is not None:
         top = scale_of(threshold)
+        plain = [x for raw, x in numbers.items() if not _on_any_scale(raw)]
+        if top > 1 and 0 < max(plain, default=0) <= 1:
+            bad |= {raw: wrong_scale(threshold, max(plain)) for raw in numbers}
+        numbers = {raw: x * top if _on_any_scale(raw) else x for raw, x in numbers.items()}
         right = {raw for raw, x in numbers.items() if threshold <= x <= top}
         wrong = {raw for raw, x in numbers.items() if 0 <= x < threshold}
         for raw in numbers.keys() - right - wrong:
@@ -172,6 +176,20 @@ def judge(values: Iterable[str], threshold: float | None = None) -> Verdict:
 def scale_of(threshold: float) -> float:
     """Upper end of the score scale that a threshold refers to."""
     return 1.0 if threshold <= 1 else 100.0
+
+
+def wrong_scale(threshold: float, largest: float) -> str:
+    """Rule that scores up to 1 break with a threshold above 1."""
+    return (
+        f"threshold {threshold:g} is for scores from 0 to 100, and the largest here is "
+        f"{largest:g}: for scores from 0 to 1 give {threshold / 100:g}"
+    )
+
+
+def _on_any_scale(raw: str) -> bool:
+    """Whether a score is a share of the whole: a word, or a number with a per cent sign."""
+    word = raw.strip().lower()
+    return word in RIGHT | WRONG | PARTIAL or word.endswith("%")
 
 
 def _letters(numbers: Mapping[str, float]) -> bool:
