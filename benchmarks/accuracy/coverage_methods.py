@@ -52,21 +52,23 @@ def default(counts: np.ndarray, k: int, rng: np.random.Generator) -> Intervals:
 
     `counts` holds how many prompts have 0..k correct, shape (data set, k + 1).
     """
-    size = max(1, _BATCH // (CHAINS * len(thinned(counts[0])) * (k + 1) * (STICKS + 1)))
-    parts = [_default(counts[i : i + size], k, rng) for i in range(0, len(counts), size)]
-    return Intervals(
-        *(
-            np.concatenate([getattr(x, name) for x in parts])
-            for name in ("mu", "score", "p", "alpha")
-        )
+    seen = np.flatnonzero(counts.any(axis=0))
+    counts = counts[:, seen]
+    size = max(1, _BATCH // (CHAINS * len(thinned(counts[0])) * len(seen) * (STICKS + 1)))
+    parts = [_default(counts[i : i + size], seen, k, rng) for i in range(0, len(counts), size)]
+    mu, score, of_seen, alpha = (
+        np.concatenate([getattr(x, name) for x in parts]) for name in ("mu", "score", "p", "alpha")
     )
+    p = np.full((len(counts), k + 1, 2), np.nan)
+    p[:, seen] = of_seen
+    return Intervals(mu, score, p, alpha)
 
 
-def _default(counts: np.ndarray, k: int, rng: np.random.Generator) -> Intervals:
-    s = np.arange(k + 1)
+def _default(counts: np.ndarray, s: np.ndarray, k: int, rng: np.random.Generator) -> Intervals:
+    """`default` for the counts `s` only."""
     ladders, thinner = [], []
     for n in counts:
-        cells = Cells(s, np.full(k + 1, k), n, np.zeros(0, np.intp))
+        cells = Cells(s, np.full(len(s), k), n, np.zeros(0, np.intp))
         thinner.append(thinned(n))
         ladders.append(
             start_chains(cells, Priors(), rng, thinner[-1], groups=CHAINS, sticks=STICKS)

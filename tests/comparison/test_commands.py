@@ -105,7 +105,7 @@ def test_compare_refusals(table, tmp_path):
         call(compare, table)
     with pytest.raises(PcorrectError, match="pcorrect rank"):
         call(compare, table, "--llm", "x", "--llm", "y", "--llm", "z")
-    with pytest.raises(PcorrectError, match="second one"):
+    with pytest.raises(PcorrectError, match="name both"):
         call(compare, table, "--llm", "x")
     one, two = tmp_path / "one.csv", tmp_path / "two.csv"
     one.write_text("prompt,n_correct,n_generations\na,1,4\nb,2,4\n")

@@ -93,6 +93,15 @@ def test_pairing_gains_what_the_correlation_implies(two):
     sd = x.std(axis=1, ddof=1)
     implied = np.sqrt(np.sum(sd**2) / (np.sum(sd**2) - 2 * r * sd.prod()))
     assert paired.gain == pytest.approx(implied)
+    assert f"{implied:.2f} times smaller" in paired.gain_in_words
+    assert unpaired.gain_in_words is None
+
+
+def test_pairing_that_loses_is_not_called_a_gain(counts_of):
+    """One llm right where the other is wrong: the differences vary more than two sets would."""
+    s = np.array([8, 7, 6, 2, 1, 0] * 5)
+    found = paired_difference(counts_of([s, 8 - s], 8), **FAST)
+    assert "times larger than without" in found.gain_in_words
 
 
 def test_score_is_surer_than_mu_and_matches_its_moments(two):

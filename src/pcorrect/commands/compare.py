@@ -186,10 +186,7 @@ def block(result: PairedDifference) -> list[str]:
             f"  correlation of difficulty {value.mean:.2f} ({value.lower:.2f} to {value.upper:.2f})"
         )
     if result.gain is not None:
-        lines.append(
-            f"  pairing: the standard error is {result.gain:.2f} times smaller than without it, "
-            f"as good as {result.gain**2:.1f} times the prompts"
-        )
+        lines.append(f"  pairing: {result.gain_in_words}")
     lines.append(
         f"  moments: difference {result.difference:+.4f}; standard error "
         f"{common.share(result.se_mu)} for new prompts, {common.share(result.se_score)} for these"

@@ -250,7 +250,9 @@ def power_lines(power: list[dict[str, Any]], correlation: float) -> list[str]:
     }
     rows = [["prompts", "k", *(heads[name] for name in names)]]
     for row in power:
-        rows.append([f"{row['n']:,}", str(row["k"]), *(f"{row[name]:.3f}" for name in names)])
+        # a difference of 1 or more is that of no two llms
+        cells = (f"{row[name]:.3f}" if row[name] < 1 or "power" in name else "-" for name in names)
+        rows.append([f"{row['n']:,}", str(row["k"]), *cells])
     about = (
         "two llms like this on the same prompts, difficulty correlated "
         f"{correlation:g}; detectable: with power .8 at the two-sided level .05"

@@ -79,6 +79,18 @@ class PairedDifference:
     pair: Pair | None = field(default=None, repr=False, compare=False)
     fits: tuple[Fit, ...] = field(default=(), repr=False, compare=False)
 
+    @property
+    def gain_in_words(self) -> str | None:
+        """What pairing does to the standard error."""
+        if self.gain is None:
+            return None
+        if self.gain < 1:
+            return f"the standard error is {1 / self.gain:.2f} times larger than without it"
+        return (
+            f"the standard error is {self.gain:.2f} times smaller than without it, as good as "
+            f"{self.gain**2:.1f} times the prompts"
+        )
+
     def interval_of_moments(self) -> tuple[float, float] | None:
         """Paired t interval of the difference of mu; None without a standard error."""
         units = self.n_groups or self.n_shared

@@ -129,10 +129,7 @@ def _pair(result: PairedDifference) -> Markup:
             f"{value.upper:.2f})."
         )
     if result.gain is not None:
-        facts.append(
-            f"Pairing makes the standard error {result.gain:.2f} times smaller, as good as "
-            f"{result.gain**2:.1f} times the prompts."
-        )
+        facts.append(f"Pairing: {result.gain_in_words}.")
     facts += [f"Note: {note}." for note in result.notes]
     return tag(
         "div",
