@@ -135,3 +135,20 @@ def test_rank(table, capsys):
     assert "3 llms on maths, code" in text
     assert "told apart" in text
     assert "… 1 more" in text
+
+
+def test_benchmarks_that_cannot_be_compared_are_named(tmp_path, capsys):
+    path = tmp_path / "multi.csv"
+    rows = [
+        f"{llm},{task},q{i},{(i + len(llm)) % 5},4\n"
+        for llm, tasks in (("a", "xyz"), ("b", "xy"))
+        for task in tasks
+        for i in range(6)
+    ]
+    path.write_text("llm,benchmark,prompt,n_correct,n_generations\n" + "".join(rows))
+    call(compare, path, "--unpaired", *FAST)
+    assert "left out: z: " in capsys.readouterr().out
+    call(compare, path, "--unpaired", *FAST, "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert len(found["results"]) == 2
+    assert found["left_out"][0].startswith("z: ")

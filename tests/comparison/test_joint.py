@@ -158,3 +158,23 @@ def test_clear_signs_take_the_surest_first():
     # errors .01, .02, .07, .2, .5: running means .01, .015, .033, .075, …
     assert clear_signs(p, 0.05).tolist() == [True, False, True, True, False]
     assert not clear_signs(np.array([0.6, 0.5]), 0.05).any()
+
+
+def test_equal_counts_give_even_odds_for_every_prompt(counts_of):
+    s = np.random.default_rng(2).binomial(8, 0.5, 30)
+    found = prompt_differences(counts_of([s, s], 8), "a", "b", model="beta_bernoulli", seed=1)
+    np.testing.assert_allclose(found.difference, 0, atol=1e-12)
+    np.testing.assert_allclose(found.p_better, 0.5, atol=1e-9)
+    np.testing.assert_allclose(found.lower, -found.upper, atol=1e-9)
+
+
+def test_statements_about_prompts_hardly_depend_on_the_seed(beta_llms):
+    counts = beta_llms(30, 8, [(2.0, 2.0), (2.0, 2.0)], 0.5, np.random.default_rng(3))[0]
+    found = [
+        dict(zip(x.prompt, x.p_better, strict=True))
+        for seed in range(4)
+        for x in [prompt_differences(counts, "a", "b", model="beta_bernoulli", seed=seed)]
+    ]
+    spread = [np.ptp([one[name] for one in found]) for name in found[0]]
+    # with 16 unsorted draws of the populations it was up to .26
+    assert max(spread) < 0.1

@@ -135,3 +135,10 @@ def test_refusals(counts_of):
         unbiased_pass(3, 4, 1)
     with pytest.raises(ChoiceError, match="no llm"):
         pass_at_k(counts, 2, llm="x")
+
+
+def test_an_llm_without_a_score_does_not_stop_the_others(counts_of):
+    found = pass_at_k(counts_of([[1, 2], [0, 0]], [[4, 4], [0, 0]]), [1, 2], model="beta_bernoulli")
+    assert found[0].unbiased == pytest.approx(3 / 8)
+    assert found[2].unbiased is None
+    assert "no scored generation" in found[2].notes[-1]

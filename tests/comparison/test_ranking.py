@@ -175,3 +175,28 @@ def test_otis(shared):
     assert result.told_apart.sum() / 2 > 2000
     names = [name for group in result.groups for name in group]
     assert set(names) == set(result.llm)
+
+
+def test_two_prompts_of_its_own_do_not_put_an_llm_first(counts_of):
+    s = np.zeros((2, 102), int)
+    k = np.zeros((2, 102), int)
+    k[0, :100], k[1, 100:] = 4, 4
+    s[0, :100], s[1, 100:] = np.random.default_rng(0).binomial(4, 0.9, 100), 4
+    found = rank(counts_of(s, k), prompts="own")
+    b = found.llm.index("b")
+    # 2 of 2 right: nobody knows (alone: .83, from .12)
+    assert found.mean[b] < 0.9
+    assert found.lower[b] < 0.5
+    assert not found.told_apart.any()
+    assert (found.n_prompts, found.n_shared) == (102, 0)
+
+
+def test_prompts_without_a_group_are_units_of_their_own(counts_of):
+    rng = np.random.default_rng(1)
+    s = rng.binomial(4, rng.beta(1, 1, (2, 30)))
+    blank = [f"g{i % 5}" for i in range(10)] + [""] * 20
+    named = blank[:10] + [f"h{i}" for i in range(20)]
+    one, two = (rank(counts_of(s, 4, group=group), by_group=True) for group in (blank, named))
+    np.testing.assert_allclose(one.se, two.se)
+    assert any("20 prompts have no group" in note for note in one.notes)
+    assert not any("no group" in note for note in two.notes)

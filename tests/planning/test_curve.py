@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -143,9 +144,12 @@ def test_assumed_variances_have_no_data() -> None:
 
 
 def test_rows() -> None:
-    assert list(default_k(8)) == [1, 2, 4, 8, 16, 32, 64]
-    assert list(default_k(50)) == [1, 2, 4, 8, 16, 32, 50, 64]
-    assert default_k(1000)[-1] == 1024
+    found = Variances.assume(0.5, 0.2, 10)
+    rows = {k: list(default_k(replace(found, k_max=k, k_used=k))) for k in (0, 8, 50, 1000)}
+    assert rows[0] == rows[8] == [1, 2, 4, 8, 16, 32, 64]
+    assert rows[50] == [1, 2, 4, 8, 16, 32, 50, 64]
+    assert rows[1000][-1] == 1024
+    assert 3 in default_k(replace(found, k_max=64, k_used=3))
     for bad in ([0], [1.5], [-1]):
         with pytest.raises(PcorrectError, match="whole numbers"):
             precision_curve(Variances.assume(0.5, 0.2, 10), bad)

@@ -10,6 +10,7 @@ from scipy.special import stdtrit
 
 from pcorrect.data import PromptCounts
 from pcorrect.errors import PcorrectError
+from pcorrect.fitting import run_fit
 from pcorrect.planning.goals import minimal_k, prompts_needed, smallest_k
 from pcorrect.planning.variances import Estimate, Variances, quantiles, whole
 
@@ -168,3 +169,22 @@ def test_interval_of_minimal_k_covers_the_true_one() -> None:
         result = minimal_k(counts)
         hits += (result.lower or 1) <= true <= (result.upper or np.inf)
     assert hits >= 270
+
+
+def test_unequal_k_count_by_their_harmonic_mean() -> None:
+    """One prompt that ran 64 times does not make 64 generations of the other 99."""
+    rng = np.random.default_rng(0)
+    p = rng.beta(2, 2, 100)
+    k = np.array([2] * 99 + [64])
+    fit = run_fit(PromptCounts.from_arrays(rng.binomial(k, p), k), model="beta_bernoulli")
+    found = minimal_k(fit, half_width=0.02, estimand="mu")
+    assert found.k is None
+    assert found.k_used == 2
+    assert "at k = 2" in str(found)
+    score = minimal_k(fit, half_width=0.04, estimand="score")
+    assert "you used 2" in str(score)
+
+
+def test_impossibly_many_prompts_are_a_number_all_the_same() -> None:
+    needed = prompts_needed(np.array([0.09]), 1e-10)
+    assert needed[0] == pytest.approx(0.09 * 1.96**2 / 1e-20, rel=0.6)

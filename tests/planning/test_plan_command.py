@@ -336,3 +336,21 @@ def test_verdicts_on_real_runs(text: Any, shared: Path, llm: str, low: int, high
     found = json.loads(text(path, "--llm", llm, "--json", "--model", DEFAULT_MODEL))["results"][0]
     assert low <= found["minimal_k"]["k"] <= high
     assert found["k_used"] == 8
+
+
+def test_an_llm_that_is_all_right_does_not_stop_the_power_of_others(
+    text: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "mix.csv"
+    rows = [f"a,q{i},{i % 9},8\nb,q{i},8,8\n" for i in range(30)]
+    path.write_text("llm,prompt,n_correct,n_generations\n" + "".join(rows))
+    out = text(path, "--difference", "0.05")
+    assert "power: not in the data (all generations are correct)" in out
+    assert "mu: power" in out
+    found = json.loads(text(path, "--difference", "0.05", "--json"))["results"]
+    assert [bool(one["power"]) for one in found] == [True, False]
+
+
+def test_max_prompts_alone_is_refused(table: Path) -> None:
+    with pytest.raises(PcorrectError, match="--max-prompts needs"):
+        run(table, "--target", "0.05", "--max-prompts", "10")

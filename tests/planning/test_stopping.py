@@ -241,3 +241,19 @@ def test_simulations_refuse_what_makes_no_sense() -> None:
         simulate_width_rule(p, n=1, looks=[2], half_width=0.1)
     with pytest.raises(PcorrectError, match="same length"):
         simulate_comparison_rule(p, p[:1], n=10, looks=[2])
+
+
+def test_no_more_generations_than_there_can_be() -> None:
+    right = PromptCounts.from_arrays([8] * 5, 8)
+    assert stopping(right, half_width=0.01, max_k=10).next_k == 10
+    one = stopping(PromptCounts.from_arrays([3], 8), half_width=0.05)
+    assert one.stop
+    assert "one prompt only" in str(one)
+
+
+@pytest.mark.parametrize("estimand", ["mu", "score"])
+def test_a_difference_without_any_spread_decides_nothing(estimand: str) -> None:
+    a, b = (PromptCounts.from_arrays(s, 2, llm=x) for s, x in (([2, 2], "a"), ([1, 1], "b")))
+    if estimand == "score":
+        a, b = (PromptCounts.from_arrays(s, 2, llm=x) for s, x in (([2, 2], "a"), ([0, 2], "b")))
+    assert not stopping_pair(a, b, looks=[2, 4, 8], estimand=estimand).stop

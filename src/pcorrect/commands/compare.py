@@ -73,21 +73,22 @@ def run(args: argparse.Namespace) -> int:
     if args.csv and len(tables) > 1:
         names = [table.benchmark for table in tables]
         raise PcorrectError(f"--csv writes one benchmark: choose by --benchmark, of {names}")
-    results = []
+    results, left_out = [], []
     for table in tables:
         try:
             results.append(paired_difference(table, a, b, **options))
-        except (DataError, ChoiceError):
-            # one of several benchmarks: the suite says which were left out
+        except (DataError, ChoiceError) as error:
             if len(tables) == 1:
                 raise
+            left_out.append(f"{table.benchmark}: {error}")
     whole = None
     if not results:
         raise DataError(f"no benchmark holds prompts that {a!r} and {b!r} share: see --unpaired")
     if len(tables) > 1 and not args.unpaired:
         common_options = ("by_group", "ci_prob", "ci_kind", "draws", "seed")
         whole = suite_difference(tables, a, b, **{x: options[x] for x in common_options})
-    _show(args, results, whole)
+    # a suite says itself which benchmarks it leaves out
+    _show(args, results, whole, left_out if whole is None else [])
     return 0
 
 
@@ -95,6 +96,7 @@ def _show(
     args: argparse.Namespace,
     results: list[PairedDifference],
     whole: Suite | None,
+    left_out: list[str],
 ) -> None:
     prompts = None
     if args.per_prompt or args.csv:
@@ -106,11 +108,12 @@ def _show(
         rows = [result.to_dict() for result in results]
         for row, table in zip(rows, prompts or [], strict=False):
             row["prompts"] = table.to_records()
-        if whole is None and len(rows) == 1:
+        if whole is None and len(rows) == 1 and not left_out:
             common.say(common.to_json(rows[0]))
         else:
             suite = None if whole is None else whole.to_dict()
-            common.say(common.to_json({"results": rows, "suite": suite}))
+            more = {"left_out": left_out} if left_out else {}
+            common.say(common.to_json({"results": rows, "suite": suite} | more))
         return
     for i, result in enumerate(results):
         for line in [*([""] if i else []), *block(result)]:
@@ -119,6 +122,8 @@ def _show(
             common.say()
             for line in prompts[i].lines(args.per_prompt):
                 common.say(line)
+    for i, text in enumerate(left_out):
+        common.say(("" if i else "\n") + f"left out: {text}")
     if whole is not None:
         common.say()
         for line in whole.lines():

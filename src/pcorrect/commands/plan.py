@@ -196,11 +196,13 @@ def _report(
 
 def _power(found: Variances, args: argparse.Namespace) -> list[dict[str, Any]]:
     """Power of a comparison of two llms like this."""
-    return power_table(found, args.difference, args.correlation)
+    # an llm that is all right says nothing of power, and the report says why
+    return [] if found.unknown else power_table(found, args.difference, args.correlation)
 
 
 def _costs(args: argparse.Namespace) -> Costs | None:
-
+    if args.max_prompts is not None and args.budget is None and args.cost is None:
+        raise PcorrectError("--max-prompts needs --budget X, or --cost A,B and one --target H")
     if args.budget is None and (args.cost is None or len(args.target) != 1):
         if args.cost is not None:
             raise PcorrectError(

@@ -52,7 +52,7 @@ def result_json(report: PlanReport) -> dict[str, Any]:
         "benchmark": report.benchmark,
         "verdict": report.verdict,
         "n_prompts": report.found.n_prompts,
-        "k_used": report.found.k_max,
+        "k_used": report.found.k_used,
         "k_min": report.found.k_min,
         "ci_prob": curve.ci_prob,
         "ci_kind": "eti",

@@ -83,6 +83,9 @@ class Output:
         if any(told) and self.reports[0].found.k_max:
             lines += ["", *(part for line in LEGEND for part in _wrapped(line))]
         for report, table in zip(self.reports, self.power, strict=False):
+            if not table:
+                lines += ["", f"{report.name}: power: not in the data ({report.found.unknown})"]
+                continue
             name = [report.name] if several else []
             lines += ["", *name, *power_lines(table, self.correlation)]
         lines += [f"{common.LEFT_OUT}: {name}" for name in self.left_out]
@@ -159,7 +162,7 @@ def overview(reports: Sequence[PlanReport]) -> list[str]:
     rows = [["llm", "benchmark", "n", "k", "mu: SE now", "floor", near, level, "score: SE now"]]
     for report in reports:
         found, minimal, curve = report.found, report.minimal, report.curve
-        at = np.flatnonzero(report.curve.k == found.k_max)
+        at = np.flatnonzero(report.curve.k == found.k_used)
         now = [x[1, at[0]] if len(at) else np.nan for x in (curve.se_mu, curve.se_score)]
         enough = "-" if minimal.k is None else f"{minimal.k:,}"
         upper = "no limit" if minimal.upper is None else f"{minimal.upper:,}"

@@ -68,7 +68,10 @@ def lines(result: Ranking, top: int | None = None) -> list[str]:
     """The ranking as a text table."""
     level = f"{100 * result.ci_prob:g}% {result.ci_kind}"
     benchmarks = ", ".join(result.benchmark)
-    out = [f"{len(result.llm)} llms on {benchmarks}, {result.n_prompts} shared prompts", ""]
+    prompts = f"{result.n_prompts} shared prompts"
+    if result.n_shared < result.n_prompts:
+        prompts = f"{result.n_prompts} prompts, {result.n_shared} of them shared"
+    out = [f"{len(result.llm)} llms on {benchmarks}, {prompts}", ""]
     head = ["llm", "mu", level, "rank", f"{100 * result.ci_prob:g}%", "at once", "P(best)"]
     rows = [head]
     for i, name in enumerate(result.llm[:top]):

@@ -11,7 +11,7 @@ from pcorrect.api import one_benchmark
 from pcorrect.comparison.estimates import Estimate, check_rope, equivalence
 from pcorrect.comparison.joint import couple
 from pcorrect.comparison.paired_result import PairedDifference
-from pcorrect.comparison.pairing import Pair, make_pair, require_groups, two_llms
+from pcorrect.comparison.pairing import Pair, make_pair, require_groups, two_llms, ungrouped
 from pcorrect.comparison.weights import Units, mean_draws
 from pcorrect.errors import PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL, Fit, run_fit
@@ -216,6 +216,7 @@ def _notes(pair: Pair, fits: list[Fit], by_group: bool) -> list[str]:
         )
     if by_group:
         notes.append("groups, not prompts, are the independent units of mu")
+        notes += ungrouped([pair])
     elif pair.group is not None and (ratio := _design_effect(pair)) is not None and ratio > 1.2:
         notes.append(
             f"prompts of one group go together: with groups as the units the standard error of mu "

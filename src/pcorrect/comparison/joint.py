@@ -21,7 +21,7 @@ of the populations and of omega.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +38,9 @@ _STEPS = 96
 _OMEGAS = 41
 _HERMITE = 24
 _LIMIT = 0.995
-# Draws of (F_A, F_B, omega) that statements about single prompts are averaged over.
-_LEVELS = 16
+# Draws of (F_A, F_B, omega) that statements about single prompts are averaged over: at even steps
+# of each, in random order.
+_LEVELS = 48
 
 
 View = tuple[FloatArray, FloatArray, FloatArray]
@@ -83,6 +84,8 @@ class Coupling:
     a, b : Nodes
     correlation : ndarray, shape (R,)
         Correlation of p_A and p_B in the population at each node.
+    same : bool
+        Whether both llms have the same counts.
     """
 
     omega: FloatArray
@@ -90,6 +93,7 @@ class Coupling:
     a: Nodes
     b: Nodes
     correlation: FloatArray
+    same: bool = False
 
     def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The distinct pairs of counts, shape (C, 2), and which of them each prompt has, (n,)."""
@@ -111,6 +115,9 @@ class Coupling:
             for kernel, a, b in zip(kernels, self.a.draws, self.b.draws, strict=True):
                 joint = np.outer(a[2][i, rows], b[2][j, columns]) * kernel[np.ix_(rows, columns)]
                 total += joint / max(float(joint.sum()), 1e-300)
+            if self.same:
+                # equal counts: neither llm is better, whatever the draws
+                total = (total + total.T) / 2
             yield self.a.p[rows], self.b.p[columns], total / total.sum()
 
     def _omega_at(self, level: FloatArray) -> FloatArray:
@@ -156,13 +163,21 @@ def _likely(posteriors: list[FloatArray]) -> NDArray[np.intp]:
 
 def couple(fit_a: Fit, fit_b: Fit, rng: np.random.Generator) -> Coupling:
     """Join the fits of two llms on the same prompts in the same order."""
-    a, b = _nodes(fit_a, rng), _nodes(fit_b, rng)
+    same = fit_a.model == fit_b.model and all(
+        np.array_equal(getattr(fit_a.counts, name), getattr(fit_b.counts, name))
+        for name in ("n_correct", "n_generations")
+    )
+    a = _nodes(fit_a, rng)
+    if same:
+        b = replace(a, draws=tuple(a.draws[i] for i in rng.permutation(_LEVELS)))
+    else:
+        b = _nodes(fit_b, rng)
     omega, weight = _omega_posterior(a, b)
     power = omega[:, None] ** np.arange(1, _HERMITE + 1)
     scale = np.sqrt(np.sum(a.hermite**2) * np.sum(b.hermite**2))
     # Mehler's formula: corr(p_A(z), p_B(z')) where corr(z, z') = omega
     correlation = power @ (a.hermite * b.hermite) / max(float(scale), 1e-300)
-    return Coupling(omega, weight, a, b, correlation)
+    return Coupling(omega, weight, a, b, correlation, same)
 
 
 def _nodes(fit: Fit, rng: np.random.Generator) -> Nodes:
@@ -188,7 +203,10 @@ def _nodes(fit: Fit, rng: np.random.Generator) -> Nodes:
     draws = [mean] * _LEVELS
     if fit.population is not None:
         edge = (p[1:] + p[:-1]) / 2
-        chosen = fit.population.take(rng.integers(len(fit.population), size=_LEVELS))
+        level = (np.arange(_LEVELS) + 0.5) / _LEVELS
+        by_mean = np.argsort(fit.population.mean())
+        steps = by_mean[(level * len(fit.population)).astype(np.intp)]
+        chosen = fit.population.take(rng.permutation(steps))
         for d, below in enumerate(_distribution(chosen, edge)):
             ends = np.concatenate([[0.0], below, [1.0]])
             draws[d] = under(np.diff(ends), (ends[1:] + ends[:-1]) / 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,7 +49,7 @@ def two_llms(counts: Counts, a: str | None, b: str | None) -> tuple[str, str]:
 
 
 def require_groups(counts: Counts | Pair) -> NDArray[np.object_]:
-    """The groups of the prompts.
+    """The groups of the prompts; a prompt without one is a group of its own.
 
     Raises
     ------
@@ -60,7 +61,19 @@ def require_groups(counts: Counts | Pair) -> NDArray[np.object_]:
             f"benchmark {counts.benchmark!r} has no groups of prompts: name the column that holds "
             "them (columns={'group': …}, --column group=…)"
         )
-    return counts.group
+    own = [
+        group or f"\0{prompt}" for group, prompt in zip(counts.group, counts.prompt, strict=True)
+    ]
+    return np.array(own, object)
+
+
+def ungrouped(tables: Sequence[Counts | Pair]) -> list[str]:
+    """Notes on prompts without a group, where groups are the units."""
+    return [
+        f"{table.benchmark}: {blank} prompts have no group: each is a unit of its own"
+        for table in tables
+        if table.group is not None and (blank := int(np.sum(table.group == "")))
+    ]
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,7 @@ def pass_at_k(
     for each in with_bar(selected, "llm", show=progress):
         here = scored(each)
         fit = None
-        if here.n_generations.max(initial=0) > 1 or 1 in wanted:
+        if len(here.prompt) and (here.n_generations.max() > 1 or 1 in wanted):
             fit = run_fit(here, model=model, seed=seed)
         out += [_one(here, fit, x, kind, ci_prob, ci_kind, seed) for x in wanted]
     return out
@@ -192,7 +192,9 @@ def _one(
         )
     mu = score = None
     extrapolated = bool(np.any(n < k))
-    if k > 1 and n.max(initial=0) <= 1:
+    if not prompts:
+        notes.append("no scored generation")
+    elif k > 1 and n.max() <= 1:
         notes.append(f"{kind} at k = {k} is not identified from one generation per prompt")
     elif fit is not None:
         mu, score = _posterior(fit, k, kind, ci_prob, ci_kind, seed)

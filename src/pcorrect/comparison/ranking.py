@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pcorrect.api import all_counts
-from pcorrect.comparison.pairing import require_groups
+from pcorrect.comparison.pairing import require_groups, ungrouped
 from pcorrect.comparison.ranking_result import Ranking
 from pcorrect.comparison.ranks import Stability, pairwise, runs, stability
 from pcorrect.comparison.suites import macro_weights
@@ -80,6 +80,7 @@ def rank(
         for table in tables:
             require_groups(table)
     names, notes = _common_llms(tables, llm)
+    notes += ungrouped(tables) if by_group else []
     parts, left_out = [], 0
     for table in tables:
         try:
@@ -100,7 +101,7 @@ def rank(
         notes.append("llms are ranked on their own prompts: these differ, and so may difficulty")
     share = np.array(macro_weights([part.benchmark for part in parts], weights))
     units = [
-        Units.from_counts(p.n_correct, p.n_generations, p.group if by_group else None)
+        Units.from_counts(p.n_correct, p.n_generations, require_groups(p) if by_group else None)
         for p in parts
     ]
     estimate = np.einsum("b,bl->l", share, np.stack([u.mean() for u in units]))
@@ -139,6 +140,7 @@ def rank(
         new_prompts=_again_new(units, share, estimate, order, rngs[-1]),
         same_prompts=_again_same(parts, share, estimate, order, rngs[-1]),
         n_prompts=sum(len(p.prompt) for p in parts),
+        n_shared=sum(int((p.n_generations > 0).all(axis=0).sum()) for p in parts),
         n_left_out=left_out,
         ci_prob=ci_prob,
         ci_kind=ci_kind,

@@ -40,8 +40,9 @@ class Ranking:
         The largest runs of llms that the data cannot tell apart; an llm can belong to several.
     new_prompts, same_prompts : Stability, Stability or None
         Everything run again on new prompts like these, or on the same ones (None at k = 1).
-    n_prompts, n_left_out : int
-        Prompts used; prompts left out because some llm has no generation of them.
+    n_prompts, n_shared, n_left_out : int
+        Prompts used; those of which every llm has a scored generation; those left out because some
+        llm has none.
     """
 
     llm: tuple[str, ...]
@@ -64,6 +65,7 @@ class Ranking:
     new_prompts: Stability
     same_prompts: Stability | None
     n_prompts: int
+    n_shared: int
     n_left_out: int
     ci_prob: float
     ci_kind: CiKind
@@ -115,6 +117,7 @@ class Ranking:
                 for name, value in again.items()
             },
             "n_prompts": self.n_prompts,
+            "n_shared": self.n_shared,
             "n_left_out": self.n_left_out,
             "ci_prob": self.ci_prob,
             "ci_kind": self.ci_kind,

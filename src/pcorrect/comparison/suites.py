@@ -9,7 +9,7 @@ import numpy as np
 
 from pcorrect.api import all_counts
 from pcorrect.comparison.estimates import Estimate, probability_above
-from pcorrect.comparison.pairing import make_pair, require_groups, row_of
+from pcorrect.comparison.pairing import make_pair, require_groups, row_of, ungrouped
 from pcorrect.comparison.suite_table import Suite, SuiteRow
 from pcorrect.comparison.weights import Units, mean_draws
 from pcorrect.data import Counts
@@ -65,20 +65,21 @@ def suite(
         llm = names[0]
     if llm not in names:
         raise ChoiceError(f"no llm {llm!r}: choose from {names}", names)
-    used, notes = [], []
+    used: list[Any] = []
+    notes = ungrouped(tables) if by_group else []
     for table in tables:
         here = table.n_generations[row_of(table, llm)] > 0 if llm in table.llm else np.zeros(1)
         if not here.any():
             notes.append(f"{table.benchmark}: no scored generation of {llm}, left out")
             continue
         row = row_of(table, llm)
-        group = None if table.group is None else table.group[here]
+        group = require_groups(table)[here] if by_group else None
         used.append(
             (table, table.n_correct[[row]][:, here], table.n_generations[[row]][:, here], group)
         )
     if not used:
         raise DataError(f"no benchmark has a scored generation of {llm!r}")
-    parts = [(t.benchmark, Units.from_counts(s, k, g if by_group else None)) for t, s, k, g in used]
+    parts = [(t.benchmark, Units.from_counts(s, k, g)) for t, s, k, g in used]
     pooled = Units.from_counts(
         np.concatenate([s for _, s, _, _ in used], axis=1),
         np.concatenate([k for _, _, k, _ in used], axis=1),
@@ -123,7 +124,8 @@ def suite_difference(
         A weight names no benchmark.
     """
     tables = _parts(all_counts(data, **reading), by_group)
-    pairs, notes = [], []
+    pairs = []
+    notes = ungrouped(tables) if by_group else []
     for table in tables:
         missing = [name for name in (a, b) if name not in table.llm]
         if missing:
@@ -146,7 +148,7 @@ def suite_difference(
         (
             p.benchmark,
             Units.from_counts(
-                p.n_correct[order], p.n_generations[order], p.group if by_group else None
+                p.n_correct[order], p.n_generations[order], require_groups(p) if by_group else None
             ),
         )
         for p in pairs
@@ -154,7 +156,7 @@ def suite_difference(
     pooled = Units.from_counts(
         np.concatenate([p.n_correct[order] for p in pairs], axis=1),
         np.concatenate([p.n_generations[order] for p in pairs], axis=1),
-        _labels([(p.benchmark, p.group) for p in pairs]) if by_group else None,
+        _labels([(p.benchmark, require_groups(p)) for p in pairs]) if by_group else None,
     )
     # an llm against itself: the same generations, no difference at all
     sign = 0.0 if a == b else -1.0 if swap else 1.0
@@ -241,8 +243,10 @@ def macro_weights(names: list[str], weights: Mapping[str, float] | None) -> list
         )
     values = [float(weights[name]) for name in names]
     total = sum(values)
-    if min(values) < 0 or not total > 0:
-        raise PcorrectError(f"weights {dict(weights)}: none may be negative, one must be positive")
+    if min(values) < 0 or not 0 < total < np.inf:
+        raise PcorrectError(
+            f"weights {dict(weights)}: none may be negative or infinite, one must be positive"
+        )
     return [value / total for value in values]
 
 

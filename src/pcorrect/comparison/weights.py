@@ -85,17 +85,24 @@ class Units:
         """Mean of the shares of each llm, shape (L,)."""
         return np.asarray(self.times @ self.total / (self.times @ self.size))
 
+    def mean_size(self) -> FloatArray:
+        """Prompts of a unit, among the units in which an llm has any, shape (L,)."""
+        return np.asarray(self.times @ self.size / self._own())
+
+    def _own(self) -> FloatArray:
+        return np.asarray(self.times @ (self.size > 0))
+
     def covariance(self) -> FloatArray:
         """Covariance of the means' errors, shape (L, L).
 
         Each prompt (or group, linearised: Miller 2024, arXiv 2411.00640, section 2.2) is one
-        independent unit; ``ddof = 1`` over units, so that the square roots are the usual standard
-        errors, ``sd / sqrt(n)``.
+        independent unit; ``ddof = 1`` over the units of each llm, so that the square roots are the
+        usual standard errors, ``sd / sqrt(n)``.
         """
-        n = len(self)
-        prompts = self.times @ self.size
-        residual = (self.total - self.mean() * self.size) / prompts
-        return np.asarray((residual.T * self.times) @ residual * (n / (n - 1) if n > 1 else np.nan))
+        own, prompts = self._own(), self.times @ self.size
+        scale = np.sqrt(np.where(own > 1, own / np.maximum(own - 1, 1), np.nan))
+        residual = scale * (self.total - self.mean() * self.size) / prompts
+        return np.asarray((residual.T * self.times) @ residual)
 
 
 def mean_draws(units: Units, draws: int, rng: np.random.Generator) -> FloatArray:
@@ -114,7 +121,7 @@ def mean_draws(units: Units, draws: int, rng: np.random.Generator) -> FloatArray
         raise PcorrectError("an llm has no scored generation on these prompts: nothing to compare")
     n = len(units)
     c = _concentration(n)
-    mean_size = units.times @ units.size / n
+    mean_size = units.mean_size()
     out = []
     for count in _blocks(-(-draws // 2), len(units.times)):
         weight = rng.standard_gamma(c * units.times, (count, len(units.times)))
@@ -138,7 +145,7 @@ def rerun_means(units: Units, draws: int, rng: np.random.Generator) -> FloatArra
     """
     n = len(units)
     c = _concentration(n)
-    mean_size = units.times @ units.size / n
+    mean_size = units.mean_size()
     out = []
     for count in _blocks(draws, len(units.times)):
         weight = rng.standard_gamma(c * units.times, (count, len(units.times)))

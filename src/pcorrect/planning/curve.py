@@ -93,10 +93,11 @@ class PrecisionCurve:
         )
 
 
-def default_k(k_used: int) -> NDArray[np.int64]:
-    """Powers of two from 1 to beyond the observed number, and that number itself."""
-    top = max(64, 2 * k_used)
-    return np.union1d(2 ** np.arange(int(np.log2(top)) + 1), [max(k_used, 1)]).astype(np.int64)
+def default_k(found: Variances) -> NDArray[np.int64]:
+    """Powers of two from 1 to beyond the observed numbers, and their mean and largest."""
+    top = max(64, 2 * found.k_max)
+    observed = [max(found.k_used, 1), max(found.k_max, 1)]
+    return np.union1d(2 ** np.arange(int(np.log2(top)) + 1), observed).astype(np.int64)
 
 
 def precision_curve(
@@ -138,7 +139,7 @@ def curve_of(
     seed: int | None = None,
 ) -> PrecisionCurve:
     """The curve from variances and, where there is one, the fit that they come from."""
-    ks = default_k(found.k_max) if k is None else np.unique(np.atleast_1d(np.asarray(k)))
+    ks = default_k(found) if k is None else np.unique(np.atleast_1d(np.asarray(k)))
     if ks.dtype.kind not in "iu" or ks.min(initial=1) < 1:
         raise PcorrectError(f"k must hold whole numbers of at least 1, got {k!r}")
     se_mu, se_score = (
@@ -233,7 +234,7 @@ def planning_group(
     fit = as_fit(source)
     found = Variances.from_fit(fit)
     shape = fit.draws["mu"].shape
-    ks = default_k(found.k_max) if k is None else np.unique(np.atleast_1d(np.asarray(k)))
+    ks = default_k(found) if k is None else np.unique(np.atleast_1d(np.asarray(k)))
     with np.errstate(divide="ignore", invalid="ignore"):
         near = found.within / ((1 + of_floor) ** 2 - 1) / found.between
     scalars = {
@@ -257,7 +258,7 @@ def planning_group(
         attrs={
             "inference_library": "pcorrect",
             "n_prompts": found.n_prompts,
-            "k_used": found.k_max,
+            "k_used": found.k_used,
             "of_floor": of_floor,
             "not_identified": found.unknown,
         },

@@ -115,6 +115,8 @@ class MinimalK:
             text = f"{self.goal}: no k reaches that"
             if self.more_prompts is not None:
                 more, best = self.more_prompts, self.more_prompts_at_best
+                if not math.isfinite(more.value):
+                    return f"{text}, and no number of prompts does"
                 text += f": you need {_count(more)} more prompts at k = {max(self.k_used, 1)}"
                 if best is not None and best.value < more.value:
                     text += f", {_count(best)} more with any k"
@@ -134,8 +136,6 @@ def plain(value: float) -> float | None:
 
 
 def _count(estimate: Estimate) -> str:
-    if not math.isfinite(estimate.value):
-        return "any number of"
     if estimate.lower == estimate.upper:
         return f"{estimate.value:,.0f}"
     high = f"{estimate.upper:,.0f}" if math.isfinite(estimate.upper) else "more"
@@ -187,7 +187,7 @@ def minimal_k(
         return _near_floor(found, goal, ci_prob)
     text = f"half-width {half_width:g} for {_ABOUT[estimand]}"
     if unknown := unanswerable(found, estimand):
-        result = MinimalK.not_told(text, estimand, found.k_max, unknown)
+        result = MinimalK.not_told(text, estimand, found.k_used, unknown)
         if unknown == SINGLE and estimand == "mu":
             # what is known is B + W, the variance of one generation of a new prompt
             needed = prompts_needed(found.between + found.within, half_width, ci_prob)
@@ -197,18 +197,18 @@ def minimal_k(
     se = half_width / found.factor(estimand, ci_prob, n)
     if estimand == "score":
         k = smallest_k(found.within_here, np.zeros(1), n, np.array([se]))
-        return MinimalK.of(text, estimand, k, found.k_max, ci_prob)
+        return MinimalK.of(text, estimand, k, found.k_used, ci_prob)
     k = smallest_k(found.within, found.between, n, np.array([se]))
-    result = MinimalK.of(text, estimand, k, found.k_max, ci_prob)
+    result = MinimalK.of(text, estimand, k, found.k_used, ci_prob)
     if result.k is not None:
         return result
-    now = found.between + found.within / max(found.k_max, 1)
+    now = found.between + found.within / max(found.k_used, 1)
     more, best = (
         Estimate.of(np.maximum(prompts_needed(v, half_width, ci_prob) - n, 0), ci_prob)
         for v in (now, found.between)
     )
     return MinimalK.of(
-        text, estimand, k, found.k_max, ci_prob, more_prompts=more, more_prompts_at_best=best
+        text, estimand, k, found.k_used, ci_prob, more_prompts=more, more_prompts_at_best=best
     )
 
 
@@ -218,11 +218,11 @@ _ABOUT = {"mu": "new prompts (mu)", "score": "these prompts (score)"}
 def _near_floor(found: Variances, of_floor: float, ci_prob: float) -> MinimalK:
     text = f"within {100 * of_floor:g} % of the floor for new prompts (mu)"
     if unknown := unanswerable(found, "mu"):
-        return MinimalK.not_told(text, "mu", found.k_max, unknown)
+        return MinimalK.not_told(text, "mu", found.k_used, unknown)
     with np.errstate(divide="ignore", invalid="ignore"):
         k = found.within / ((1 + of_floor) ** 2 - 1) / found.between
     # 0 / 0: nothing within prompts, so one generation is as good as any number
-    return MinimalK.of(text, "mu", np.where(found.within <= 0, 1.0, k), found.k_max, ci_prob)
+    return MinimalK.of(text, "mu", np.where(found.within <= 0, 1.0, k), found.k_used, ci_prob)
 
 
 def unanswerable(found: Variances, estimand: str) -> str:
@@ -259,7 +259,8 @@ def prompts_needed(variance: FloatArray, half_width: float, ci_prob: float = CI_
     # With the normal quantile n is too small, by a number that does not grow with n.
     low = np.floor(np.maximum(float(ndtri(tail)) ** 2 * variance / half_width**2, 2.0)) - 1
     high = np.ceil(1.5 * low + 100)
-    while np.any(high - low > 1):
+    # beyond 2**53 whole numbers have no neighbours
+    while np.any((high - low > 1) & (high < 2.0**53)):
         # an entry that is done stands still: its middle is its low end, where t may be undefined
         middle = np.floor((low + high) / 2)
         enough = stdtrit(middle - 1, tail) * np.sqrt(variance / middle) <= half_width * (1 + 1e-9)

@@ -21,7 +21,7 @@ from pcorrect.data import PromptCounts
 from pcorrect.errors import PcorrectError
 from pcorrect.marginal import FloatArray
 from pcorrect.planning.goals import MinimalK, smallest_k, smallest_whole
-from pcorrect.planning.variances import CI_PROB, Estimate, check_estimand, quantiles
+from pcorrect.planning.variances import CI_PROB, SINGLE, Estimate, check_estimand, quantiles
 from pcorrect.result import Fit
 
 if TYPE_CHECKING:
@@ -112,14 +112,18 @@ def pair_variances(
     rng = np.random.default_rng([seed, 7])
     unknown = ""
     if np.isnan(within).any():
-        unknown, within, error = "k = 1 everywhere", np.zeros(n), np.zeros(n)
+        single = [x.llm for x, w in ((one, w_a), (two, w_b)) if np.isnan(w).any()]
+        unknown = SINGLE if len(single) == 2 else f"{SINGLE} for {single[0]}"
+        within, error = np.zeros(n), np.zeros(n)
     elif not within.any() and not d.any():
         unknown = "the two llms answer every prompt alike"
     delta, total, w, e = _bootstrap([d, d**2, within, error], draws, rng)
     # unbiased: a weighted variance is (n - 1) / (n + 1) of the sample variance on average
     spread = (total - delta**2) * (n + 1) / (n - 1)
     se_score = float(np.sqrt(error.sum()) / n)
-    here = d.mean() + se_score * rng.standard_normal(draws)
+    if unknown.startswith(SINGLE):
+        se_score = np.nan
+    here = d.mean() + np.nan_to_num(se_score) * rng.standard_normal(draws)
     return PairVariances(
         one.llm,
         two.llm,

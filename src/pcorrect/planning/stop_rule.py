@@ -23,7 +23,7 @@ from pcorrect.errors import PcorrectError
 from pcorrect.marginal import FloatArray
 from pcorrect.planning.goals import MinimalK, minimal_k
 from pcorrect.planning.pairs import PairVariances, pair_variances
-from pcorrect.planning.variances import CI_PROB, Source, as_fit, check_estimand
+from pcorrect.planning.variances import CI_PROB, ONE_PROMPT, Source, as_fit, check_estimand
 from pcorrect.result import Fit
 
 _NODES = 161
@@ -188,8 +188,12 @@ def stopping(
         return Stop(True, "no more generations", now, half_width, None, f"stop at k = {k}: {text}")
     found = minimal_k(fit, half_width=half_width, estimand=estimand, ci_prob=ci_prob)
     if found.unknown:
-        go = f"go on to k = {2 * k}: {text}; how far it is, is not in the data ({found.unknown})"
-        return Stop(False, "go on", now, half_width, 2 * k, go)
+        more = _next(found, k, max_k)
+        go = f"go on to k = {more}: {text}; how far it is, is not in the data ({found.unknown})"
+        if found.unknown == ONE_PROMPT:
+            text = f"stop: {text}; {ONE_PROMPT}, and more generations of it tell nothing of others"
+            return Stop(True, "out of reach", now, half_width, None, text)
+        return Stop(False, "go on", now, half_width, more, go)
     if found.reachable < _HOPELESS:
         return Stop(True, "out of reach", now, half_width, None, f"stop: {text}. {found}")
     near = minimal_k(fit) if estimand == "mu" else None
@@ -261,4 +265,5 @@ def paired_z(pair: PairVariances, estimand: str) -> float:
 
 
 def _ratio(value: float, se: float) -> float:
-    return value / se if se > 0 else float(np.sign(value)) * np.inf if value else 0.0
+    # without any spread the error is unknown, not 0
+    return value / se if se > 0 else 0.0

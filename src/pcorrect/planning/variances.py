@@ -101,8 +101,9 @@ class Variances:
         Prompts with a scored generation, or that are planned.
     mu, between, within, within_here : ndarray, shape (D,)
         Mean of the population, B, W and W_here; within_here >= 0.
-    k_min, k_max : int
-        Generations per prompt behind the draws; 0 where they are assumed.
+    k_min, k_max, k_used : int
+        Generations per prompt behind the draws, least, most and harmonic mean (rounded), which is
+        what the error of the mean goes by; 0 where they are assumed.
     unknown : str
         Why the split into between and within is not in the data; empty where it is.
     """
@@ -114,6 +115,7 @@ class Variances:
     within_here: FloatArray
     k_min: int = 0
     k_max: int = 0
+    k_used: int = 0
     unknown: str = ""
 
     @classmethod
@@ -122,10 +124,8 @@ class Variances:
 
         Parameters
         ----------
-        mu : float
-            Mean of the p_i, in (0, 1).
-        sigma : float
-            Their standard deviation, in [0, sqrt(mu (1 - mu))].
+        mu, sigma : float
+            Mean of the p_i, in (0, 1), and their sd, in [0, sqrt(mu (1 - mu))].
         n : int
             Prompts.
 
@@ -148,23 +148,23 @@ class Variances:
     @classmethod
     def from_table(cls, mu: float, se_mu: float, n: int, k: int) -> Variances:
         """Variances behind a published mean and standard error (see `moments_from_table`)."""
-        closed = moments_from_table(mu, se_mu, n, k)
-        return cls.assume(mu, closed.sigma or 0.0, n)
+        return cls.assume(mu, moments_from_table(mu, se_mu, n, k).sigma or 0.0, n)
 
     @classmethod
     def from_fit(cls, fit: Fit) -> Variances:
         """Posterior draws from a fit, whatever its model."""
         mu, sigma = (np.ravel(fit.draws[name]) for name in ("mu", "sigma"))
         between = np.minimum(sigma**2, mu * (1 - mu))
-        k = fit.counts.n_generations
+        k = fit.counts.n_generations[fit.counts.n_generations > 0]
         return cls(
-            int(np.sum(k > 0)),
+            len(k),
             mu,
             between,
             mu * (1 - mu) - between,
             _within_here(fit, np.random.default_rng([fit.seed, 5])),
-            int(k[k > 0].min()),
+            int(k.min()),
             int(k.max()),
+            round(1 / np.mean(1 / k)),
             unknown_split(fit.counts),
         )
 

@@ -187,11 +187,17 @@ def _ranking(result: Ranking, number: int) -> Markup:
         )
     pairs = len(result.llm) * (len(result.llm) - 1) // 2
     told = int(result.told_apart.sum()) // 2
-    facts: list[Content] = [
-        f"{len(result.llm)} llms on {words.listed(list(result.benchmark))}, "
-        f"{words.count(result.n_prompts, 'shared prompt')}.",
+    prompts = words.count(result.n_prompts, "shared prompt")
+    ranked = (
         "Ranked by the paired posterior on the shared prompts, whose mu may differ a little from "
-        "that of the table of scores.",
+        "that of the table of scores."
+    )
+    if result.n_shared < result.n_prompts:
+        prompts = f"{words.count(result.n_prompts, 'prompt')}, {result.n_shared:,} of them shared"
+        ranked = "Each llm is ranked on its own prompts, which may differ in difficulty."
+    facts: list[Content] = [
+        f"{len(result.llm)} llms on {words.listed(list(result.benchmark))}, {prompts}.",
+        ranked,
         f"{told:,} of {pairs:,} pairs can be told apart; the probability that any of these claims "
         f"is wrong is at most {1 - result.ci_prob:.2g}.",
     ]

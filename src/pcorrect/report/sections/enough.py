@@ -27,7 +27,7 @@ def verdict(material: Material) -> list[Content]:
             for plan in plans
         ]
     known = [plan for plan in plans if plan.minimal.k is not None and not plan.found.unknown]
-    enough = sum(plan.found.k_max >= (plan.minimal.k or 0) for plan in known)
+    enough = sum(plan.found.k_used >= (plan.minimal.k or 0) for plan in known)
     out: list[Content] = []
     if known:
         out.append(
@@ -72,7 +72,7 @@ def build(material: Material) -> Markup:
     ]
     rows = []
     for plan in plans:
-        at = np.flatnonzero(plan.curve.k == plan.found.k_max)
+        at = np.flatnonzero(plan.curve.k == plan.found.k_used)
         se_mu, se_score = (
             float(x[1, at[0]]) if len(at) else np.nan
             for x in (plan.curve.se_mu, plan.curve.se_score)
