@@ -247,3 +247,37 @@ def test_fit_all_and_choices(tmp_path):
     assert one.attrs["llm"] == "b"
     with pytest.raises(pcorrect.ChoiceError, match="'c'"):
         fit(table, llm="c")
+
+
+def test_names_that_files_cannot_hold(tmp_path):
+    counts = PromptCounts.from_arrays([1, 2], 3, llm="a\0b", prompt=["q\0", "r"])
+    result = fit(counts, model="beta_bernoulli", draws=20)
+    for name in ("nul.nc", "nul.zarr"):
+        save(result, tmp_path / name)
+        again = load(tmp_path / name)
+        assert again.attrs["llm"] == "a\\x00b"
+        assert again["posterior"]["prompt"].values.tolist() == ["q\\x00", "r"]
+
+
+def test_prompts_without_generations_have_no_likelihood():
+    counts = PromptCounts.from_arrays([1, 0, 3, 2, 4], [4, 0, 4, 4, 4])
+    result = fit(counts, model="beta_bernoulli", log_likelihood=True)
+    assert result["log_likelihood"]["n_correct"].sizes["prompt"] == 4
+    assert np.isfinite(az.loo(result).elpd)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"log_liklihood": True}, "log_liklihood"),
+        ({"llm": "nope"}, "no llm 'nope'"),
+        ({"benchmark": "zz"}, "no benchmark 'zz'"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(options, match, tmp_path):
+    with pytest.raises(PcorrectError, match=match):
+        fit(PromptCounts.from_arrays([1, 2], 3), **options)
+    table = tmp_path / "x.csv"
+    table.write_text("prompt,correct\na,1\n")
+    with pytest.raises(PcorrectError, match="filters"):
+        pcorrect.fit_all(table, filters="x")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -123,6 +124,8 @@ def fit_all(data: Any, **options: Any) -> dict[tuple[str, str], xr.DataTree]:
         As `fit`; nothing has a scored generation.
     """
     reading = {name: options.pop(name) for name in _READING if name in options}
+    if unknown := sorted(set(options) - set(inspect.signature(fit).parameters)):
+        raise PcorrectError(f"fit_all knows no {unknown}")
     every = [x.select(str(llm)) for x in all_counts(data, **reading) for llm in x.llm]
     scored = [one for one in every if one.n_generations.any()] or every[:1]
     if missing := [f"{x.llm} on {x.benchmark}" for x in every if not x.n_generations.any()]:
@@ -135,10 +138,10 @@ _READING = ("columns", "llm", "benchmark", "metric", "filter", "scorer", "errors
 
 def all_counts(data: Any, **reading: Any) -> list[Counts]:
     """Counts per benchmark of anything that `fit` takes, except PromptCounts."""
-    if isinstance(data, Counts):
-        return [data]
-    if isinstance(data, list) and data and all(isinstance(item, Counts) for item in data):
-        return data
+    items = data if isinstance(data, list) else [data]
+    if items and all(isinstance(item, Counts) for item in items):
+        _check_unused(reading)
+        return items
     from pcorrect.readers import counts
 
     return counts(data, **reading)
@@ -175,10 +178,19 @@ def select(
         Several, and none chosen.
     """
     if isinstance(data, PromptCounts):
+        _check_unused(reading)
+        for what, name, own in (("llm", llm, data.llm), ("benchmark", benchmark, data.benchmark)):
+            if name not in (None, own):
+                raise ChoiceError(f"no {what} {name!r}: these are the counts of {own!r}", [own])
         return data
     if llm is not None and _is_unread(data):
         reading["llm"] = llm
     return one_benchmark(data, benchmark, **reading).select(llm)
+
+
+def _check_unused(reading: dict[str, Any]) -> None:
+    if reading:
+        raise PcorrectError(f"counts are read already, and take no {sorted(reading)}")
 
 
 def _is_unread(data: Any) -> bool:

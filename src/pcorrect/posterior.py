@@ -86,7 +86,9 @@ def to_datatree(
     if posterior_predictive and p is not None:
         groups["posterior_predictive"] = by_prompt(rng.binomial(k, p))
     if log_likelihood:
-        groups["log_likelihood"] = by_prompt(_log_likelihood(fit, p, rng))
+        # prompts without generations have no likelihood, and leave-one-out has nothing to leave out
+        seen = by_prompt(_log_likelihood(fit, p, rng)).isel(prompt=np.flatnonzero(k))
+        groups["log_likelihood"] = seen
     tree = xr.DataTree.from_dict({f"/{name}": value for name, value in groups.items()})
     tree.attrs.update(_attributes(fit))
     for node in tree.children.values():
@@ -280,5 +282,5 @@ def _read_population(tree: xr.DataTree) -> Population | None:
 
 
 def _storable(text: str) -> str:
-    """Text as it can be written in UTF-8: lone surrogates become escapes."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    """Text as files can hold it: lone surrogates and NUL become escapes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\x00")

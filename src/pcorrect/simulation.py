@@ -8,6 +8,8 @@ from pcorrect.data import PromptCounts
 from pcorrect.errors import PcorrectError
 from pcorrect.marginal import FloatArray
 
+_MOST = 1_000_000_000
+
 
 def simulate(
     n: int,
@@ -48,6 +50,8 @@ def simulate(
         )
     if n < 1 or k < 1:
         raise PcorrectError(f"n = {n}, k = {k}: needs at least one prompt and one generation")
+    if max(n, k) > _MOST or seed < 0:
+        raise PcorrectError(f"n = {n}, k = {k}, seed = {seed}: at most {_MOST:,}, and seed >= 0")
     rng = np.random.default_rng(seed)
     if sigma == 0:
         p = np.full(n, mu)

@@ -184,3 +184,8 @@ def test_extraction_only_from_responses():
     assert extraction.kind_of(["Paris", "12"]) == "auto"
     with pytest.raises(ValueError, match="extract must be one of"):
         extraction.extract_answer("x", "telepathy")
+
+
+def test_numbers_of_thousands_of_digits():
+    huge = "[0x" + "f" * 4000 + "]"
+    assert len(cluster([huge, "[1]", huge, f"return ({huge})"]).label) == 4

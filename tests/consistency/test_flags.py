@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -235,3 +236,56 @@ def test_aime_answers(shared):
     table = consistency_table(shared / "data/scorio_aime25_q06_k80.csv.gz")
     (row,) = table.rows()
     assert (row["n_generations"], row["dominant_wrong"]) == (80, "271")
+
+
+@pytest.mark.parametrize("k", [2, 4, 6, 12])
+@pytest.mark.parametrize("target", [True, False])
+def test_an_llm_that_always_says_the_same_shows_no_options(k, target):
+    """Free answers at temperature 0: 60 wrong ones of 300 are no sign against 60 keys."""
+    runs = [
+        ("m", f"q{i}", [str(1000 + i + (i % 5 == 0))] * k, str(1000 + i) if target else None)
+        for i in range(300)
+    ]
+    rows = results(*runs)
+    if not target:
+        right = [int(int(p[1:]) % 5 != 0) for p in rows.prompt]
+        rows = replace(rows, correct=np.array(right))
+    flags = flag_prompts(rows)
+    assert sum(prompt.flagged for prompt in flags.prompts) == 0
+
+
+def test_free_answers_that_are_all_wrong_and_different():
+    runs = [("m", f"q{i}", [f"answer number {i}"], None) for i in range(300)]
+    rows = replace(results(*runs), correct=np.zeros(300, np.int64))
+    assert not any(prompt.flagged for prompt in flag_prompts(rows).prompts)
+
+
+def test_prompts_that_nobody_scored_are_no_suspects():
+    runs = [(f"llm{j}", f"q{i}", ["B"], None) for i in range(30) for j in range(5)]
+    rows = results(*runs)
+    correct = np.array([-1 if int(p[1:]) < 3 else 1 for p in rows.prompt])
+    flags = flag_prompts(replace(rows, correct=correct))
+    by_name = {prompt.prompt: prompt for prompt in flags.prompts}
+    for i in range(3):
+        assert by_name[f"q{i}"].p_mislabelled is None
+        assert not by_name[f"q{i}"].flagged
+    assert by_name["q9"].p_mislabelled < 0.1
+    assert not any(prompt.flagged for prompt in flag_prompts(flags.groups, rule="paper").prompts)
+
+
+def test_answers_of_all_llms_are_counted():
+    runs = [("a", "q0", ["A"], "A"), ("b", "q0", ["A"] * 30 + ["B"] * 20, "A")]
+    runs += [("a", "q1", ["B"], "A"), ("b", "q1", ["B"] * 50, "A")]
+    table = data_map(results(*runs), by="prompt")
+    assert list(table["n_generations"]) == [51, 51]
+
+
+def test_nobody_knows_what_others_call_the_rival():
+    runs = []
+    for i in range(20):
+        runs.append(("a", f"q{i}", ["B" if i < 2 else "A"], "A"))
+        runs.append(("b", f"q{i}", ["C" if i < 2 else "D"], "D"))
+    for row in score_effect(flag_prompts(results(*runs))).llms:
+        assert row.score == pytest.approx(0.9)
+        assert row.rekeyed is None
+        assert row.expected is None

@@ -10,7 +10,9 @@ import pytest
 import pcorrect.plots as plots
 from pcorrect.adequacy.runs import check_runs
 from pcorrect.comparison import paired_difference, rank
+from pcorrect.data import PromptCounts
 from pcorrect.errors import PcorrectError
+from pcorrect.fitting import run_fit
 from pcorrect.planning import budget, precision_curve
 from tests.support.fits import CASES, fit_of, many_counts
 
@@ -236,3 +238,10 @@ def test_nothing_heavy_until_a_plot_is_asked_for():
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(run.stdout.split())
     assert not loaded & {"matplotlib", "arviz_plots", "xarray", "pandas", "pymc"}
+
+
+def test_dollars_in_names_are_dollars(tmp_path):
+    counts = PromptCounts.from_arrays([3, 5, 8], 8, llm="cost-$1_{x-$2")
+    result = run_fit(counts, model="beta_bernoulli", draws=50)
+    for plot in (plots.plot_posterior, plots.plot_rootogram, plots.plot_precision):
+        plot(result).get_viz("figure").savefig(tmp_path / "x.png")

@@ -8,6 +8,7 @@ from html import unescape
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import pcorrect
@@ -330,3 +331,27 @@ def test_keys_without_answers_flag_nothing():
     assert "P(mislabelled)" not in html
     assert "Data map" not in html
     assert "<b>Keys: </b>" not in html
+
+
+def test_llms_without_a_prompt_in_common_are_not_compared():
+    for names in ("ab", "abc"):
+        rows = [
+            {"llm": name, "prompt": f"{name}{i}", "correct": (i + j) % 2}
+            for name in names
+            for i in range(6)
+            for j in range(2)
+        ]
+        page = render_report(pcorrect.from_frame(pd.DataFrame(rows)), model="beta_bernoulli")
+        assert "shared prompts" not in page
+        said = "No two llms have a scored prompt" if names == "ab" else "on its own prompts"
+        assert said in page
+
+
+def test_a_text_belongs_to_its_benchmark(tmp_path):
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    row = {"llm": "m", "prompt_id": "2", "correct": 1}
+    one.write_text(json.dumps(row | {"benchmark": "gsm", "question": "How many apples?"}) + "\n")
+    two.write_text(json.dumps(row | {"benchmark": "musr"}) + "\n")
+    page = render_report([one, two], model="beta_bernoulli")
+    assert "How many apples?" not in page
+    assert "How many apples?" in render_report([one], model="beta_bernoulli")

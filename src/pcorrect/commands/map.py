@@ -200,7 +200,7 @@ def suspect_lines(prompts: Sequence[FlaggedPrompt]) -> list[str]:
                 _short(prompt.key),
                 _short(prompt.rival),
                 by,
-                f"{prompt.benchmark}/{prompt.prompt}",
+                _short(f"{prompt.benchmark}/{prompt.prompt}"),
             ]
         )
     lines = common_table(rows, left=(4, 5, 7))
@@ -241,7 +241,7 @@ def map_lines(rows: list[dict[str, Any]]) -> list[str]:
         table.append(
             [
                 row["llm"],
-                f"{row['benchmark']}/{row['prompt']}",
+                _short(f"{row['benchmark']}/{row['prompt']}"),
                 str(row["n_generations"]),
                 common.share(row["p_mean"]),
                 "-" if p[0] is None else f"{common.share(p[0])}-{common.share(p[1])}",

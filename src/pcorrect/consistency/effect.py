@@ -94,10 +94,15 @@ def score_effect(flags: Flags, *, threshold: float | None = None) -> ScoreEffect
     p = groups.p_hat
     with_rival = _share_of(flags)
     rekeyed = np.where(wrong[:, None] & ~np.isnan(p), with_rival, p)
+    if not groups.comparable:
+        # the rival is one llm's answer, and nobody knows what the others call it
+        rekeyed = np.full((n, llms), np.nan)
     scores = [_mean(p), _mean(np.where(suspect[:, None], np.nan, p)), _mean(rekeyed)]
     if flags.rule == "latent":
         # An unclear prompt keeps its key: nobody knows a better one.
         weighed = (1 - wrong_key[:, None]) * p + _expected_gain(flags)
+        if not groups.comparable:
+            weighed = rekeyed
         scores.append(_mean(weighed))
     else:
         scores.append(np.full(llms, np.nan))

@@ -11,7 +11,7 @@ from pcorrect.consistency import latent_truth
 from pcorrect.consistency.entropy import consistency
 from pcorrect.consistency.flagged import FlaggedPrompt, FlagRule, Flags
 from pcorrect.consistency.grouping import AnswerGroups, group_answers
-from pcorrect.consistency.votes import votes_from
+from pcorrect.consistency.votes import judged, votes_from
 from pcorrect.errors import PcorrectError
 
 __all__ = ["FlagRule", "FlaggedPrompt", "Flags", "flag_prompts", "pooled"]
@@ -60,6 +60,8 @@ def flag_prompts(
         raise PcorrectError(f"rule must be 'latent' or 'paper', got {rule!r}")
     if not 0 < threshold <= 1:
         raise PcorrectError(f"threshold must lie in (0, 1], got {threshold}")
+    if not 0 <= p_max <= 1:
+        raise PcorrectError(f"p_max must lie in [0, 1], got {p_max}")
     groups = data if isinstance(data, AnswerGroups) else group_answers(data, **options)
     share, s = pooled(groups)
     with np.errstate(invalid="ignore"):
@@ -68,6 +70,7 @@ def flag_prompts(
         p = p_hat.sum(axis=1) / np.where(scored.any(axis=1), scored.sum(axis=1), np.nan)
     lowest = np.nan_to_num(p, nan=2.0)
     agreed = np.nan_to_num(s, nan=-99.0)
+    known = judged(groups)
     if rule == "paper":
         rival = _rivals(groups, share)
         flagged = (lowest <= p_max + 1e-12) & (agreed >= s_min - 1e-12) & (rival >= 0)
@@ -85,14 +88,16 @@ def flag_prompts(
         truth = np.zeros(len(share))
         truth[row[row >= 0]] = found.truth[row >= 0]
         rival = _rivals(groups, share, truth)
-        flagged = found.faulty >= threshold
+        rival = np.where(known, rival, -1)
+        flagged = known & (found.faulty >= threshold)
         # Where the rivals of different llms cannot be matched the probabilities hardly differ.
-        by = found.faulty if groups.comparable else np.zeros(len(p))
+        by = np.where(known, found.faulty if groups.comparable else 0.0, -1.0)
         order = np.lexsort((np.arange(len(p)), -agreed, lowest, -by))
     first = np.searchsorted(groups.row_prompt, np.arange(len(p) + 1))
     prompts = tuple(
         _prompt(
-            groups, share, truth, rival, first, found, int(i), rank, p[i], s[i], bool(flagged[i])
+            *(groups, share, truth, rival, first, found if known[i] else None),
+            *(int(i), rank, p[i], s[i], bool(flagged[i])),
         )
         for rank, i in enumerate(order, 1)
     )

@@ -82,5 +82,5 @@ def _is_literal(tree: ast.AST) -> bool:
 def _dump(tree: ast.AST) -> str | None:
     try:
         return ast.dump(tree)
-    except RecursionError:
+    except (RecursionError, ValueError):  # numbers of thousands of digits
         return None

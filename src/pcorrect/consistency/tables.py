@@ -149,7 +149,9 @@ def _rows(groups: AnswerGroups, by: str, ci_prob: float) -> list[dict[str, Any]]
         here = np.arange(first[i], first[i + 1])
         if by == "prompt":
             count = _one_draw(groups.count[here], groups.row_empty[here])
-            found.append(_row(groups, i, POOLED, here, count, share[here], ci_prob))
+            row = _row(groups, i, POOLED, here, count, share[here], ci_prob)
+            row["n_generations"] = int(groups.count[here][~groups.row_empty[here]].sum())
+            found.append(row)
             continue
         for j in np.flatnonzero(groups.count[here].sum(axis=0)):
             count = groups.count[here, j]

@@ -14,6 +14,10 @@ from pcorrect.errors import DataError
 # A benchmark with at most this many different answers in all, or to one prompt, has options.
 _MOST_LABELS = 12
 _MOST_OPTIONS = 8
+# Where so large a share of the answers is rare, the common ones are no labels.
+_MOST_ODD = 0.1
+# An llm that always gives the same answer shows no options.
+_LEAST_SEVERAL = 0.2
 _RARE = 0.005
 
 
@@ -55,6 +59,8 @@ def votes_from(groups: AnswerGroups) -> tuple[Votes, IntArray]:
     n, llms = len(groups.prompt), len(groups.llm)
     share = groups.count / np.maximum(groups.answered[groups.row_prompt], 1)
     options, vote = _options(groups)
+    # A prompt that nobody's answers were judged on has no key that they could speak against.
+    vote &= judged(groups)[groups.row_prompt]
     rows: list[tuple[int, bool, int, NDArray[np.float64]]] = []
     key: list[NDArray[np.float64]] = [np.zeros(llms) for _ in range(n)]
     key_row = np.full(n, -1, np.int64)
@@ -80,12 +86,19 @@ def votes_from(groups: AnswerGroups) -> tuple[Votes, IntArray]:
     return votes, np.array([row[2] for row in rows], np.int64)
 
 
+def judged(groups: AnswerGroups) -> NDArray[np.bool_]:
+    """Whether each prompt has a key, or an answer that was scored; shape (n,)."""
+    keyed = np.bincount(groups.row_prompt[groups.row_key], minlength=len(groups.prompt)) > 0
+    return np.asarray(keyed | groups.n_scored.any(axis=1))
+
+
 def _options(groups: AnswerGroups) -> tuple[IntArray, NDArray[np.bool_]]:
     """Number of options of each prompt, 0 where answers are free; and which rows are votes.
 
     Options show in one of two ways: few different answers in the whole benchmark (letters, yes and
-    no), or few for every prompt in spite of many generations (texts of options). In the first case
-    an answer that hardly ever occurs is none of the options, and no vote.
+    no), or few for every prompt in spite of many generations, though many prompts have several
+    (texts of options). In the first case an answer that hardly ever occurs is none of the options,
+    and no vote.
     """
     options = np.zeros(len(groups.prompt), np.int64)
     total = groups.answered.sum(axis=1)
@@ -98,12 +111,21 @@ def _options(groups: AnswerGroups) -> tuple[IntArray, NDArray[np.bool_]]:
         _, label = np.unique([text.upper() for text in groups.row_text[rows]], return_inverse=True)
         often = np.bincount(label, groups.count[rows].sum(axis=1))
         rare = (often < _RARE * often.sum())[label] & ~groups.row_key[rows]
-        labelled = len(np.unique(label[~rare])) <= _MOST_LABELS
+        # free answers are nearly all rare
+        odd = groups.count[rows[rare]].sum() > _MOST_ODD * often.sum()
+        labelled = len(np.unique(label[~rare])) <= _MOST_LABELS and not odd
         kept = rows[~rare] if labelled else rows
-        most = int(np.bincount(groups.row_prompt[kept]).max())
+        each = np.bincount(groups.row_prompt[kept], minlength=len(options))[here]
+        most = int(each.max(initial=0))
+        given = kept[groups.count[kept].any(axis=1)]
+        several = np.bincount(groups.row_prompt[given], minlength=len(options))[here] > 1
         if labelled:
             vote[rows[rare]] = False
             options[here] = max(len(np.unique(label[~rare])), most, 2)
-        elif most <= _MOST_OPTIONS and np.median(total[here]) >= 3 * most:
+        elif (
+            most <= _MOST_OPTIONS
+            and np.median(total[here]) >= 3 * most
+            and several.mean() >= _LEAST_SEVERAL
+        ):
             options[here] = max(most, 2)
     return options, vote

@@ -28,6 +28,7 @@ WIDTH, HEIGHT = 3.4, 2.6
 _DOTS = 210
 _STYLE: dict[Any, Any] = {
     "font.size": 8.0,
+    "text.parse_math": False,  # names of llms may hold two dollar signs
     "axes.titlesize": 8.0,
     "axes.labelsize": 8.0,
     "xtick.labelsize": 7.0,

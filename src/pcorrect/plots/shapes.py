@@ -170,7 +170,8 @@ def frequencies(fit: Fit, *, ci_prob: float = 0.95) -> Frequencies:
     population = fit.population
     if population is None:
         return Frequencies(left, right, unit, top * balanced, observed, None, None, None)
-    some = _some(population)
+    # memory goes with draws x counts, and many counts smooth the picture by themselves
+    some = _some(population, max(50, 200_000 // (top + 1)))
     rng = np.random.default_rng([fit.seed, 5])
     predicted = np.zeros((len(some), m))
     for one, n in zip(ks, n_of, strict=True):
@@ -237,6 +238,6 @@ def sorted_prompts(fit: Fit, *, ci_prob: float = 0.95, ci_kind: CiKind = "eti") 
     )
 
 
-def _some(population: Population) -> Population:
-    step = max(1, len(population) // _DRAWS)
+def _some(population: Population, most: int = _DRAWS) -> Population:
+    step = max(1, len(population) // min(most, _DRAWS))
     return population.take(np.arange(0, len(population), step))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -83,10 +84,13 @@ def prompt_rows(material: Material) -> list[PromptRow]:
                 int(counts.n_generations[i]),
             )
     room = int(np.clip(_ALL_TEXTS / max(len(rows), 1), 200, _ONE_TEXT))
+    # texts go by id, which several benchmarks may have
+    ids = Counter(row.prompt for row in rows.values())
     for row in rows.values():
         # an id that long is the text itself, which the table cuts
         text = row.prompt if len(row.prompt) > _ONE_ANSWER else ""
-        row.text = cut(options.texts.get(row.prompt, text), room)
+        known = options.texts.get(row.prompt, text) if ids[row.prompt] == 1 else text
+        row.text = cut(known, room)
     if material.flags is None:
         return sorted(rows.values(), key=lambda row: row.mean)
     _add_answers(rows, material.flags)

@@ -127,7 +127,10 @@ def _is_counts(data: Any) -> bool:
 def _read(data: Any, reading: dict[str, Any]) -> Generations:
     from pcorrect.readers import from_frame, read
 
-    return read(data, **reading) if _is_path(data) else from_frame(data, **reading)
+    # the whole answers, where a log also keeps shortened ones
+    return (
+        read(data, **{"texts": True} | reading) if _is_path(data) else from_frame(data, **reading)
+    )
 
 
 def _is_path(data: Any) -> bool:

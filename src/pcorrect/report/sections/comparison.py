@@ -48,7 +48,8 @@ def _pair_sentence(result: PairedDifference, material: Material) -> Content:
 
 
 def _ranking_sentence(result: Ranking, material: Material) -> Content:
-    where = f" on {result.benchmark[0]}" if len(material.rankings) > 1 else ""
+    several = len(material.benchmarks) > len(result.benchmark)
+    where = f" on {words.listed(list(result.benchmark))}" if several else ""
     rivals = [
         name
         for name, told in zip(result.llm[1:], result.told_apart[0, 1:], strict=True)
@@ -78,6 +79,13 @@ def build(material: Material) -> Markup | None:
         return tag("div", [_pair(result) for result in material.differences])
     if material.rankings:
         return tag("div", [_ranking(result, i) for i, result in enumerate(material.rankings)])
+    if len(material.llms) > 1:
+        return tag(
+            "p",
+            "No two llms have a scored prompt in common: their scores are of different prompts, "
+            "and a difference may be that of the prompts. Not compared here; see pcorrect compare "
+            "--unpaired.",
+        )
     return None
 
 
