@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pcorrect.data import Counts, PromptCounts
+from pcorrect.data import UNSCORED, Counts, PromptCounts, each_llm
 from pcorrect.engines.gibbs import STICKS
 from pcorrect.errors import ChoiceError, PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL, run_fit
@@ -126,10 +126,9 @@ def fit_all(data: Any, **options: Any) -> dict[tuple[str, str], xr.DataTree]:
     reading = {name: options.pop(name) for name in _READING if name in options}
     if unknown := sorted(set(options) - set(inspect.signature(fit).parameters)):
         raise PcorrectError(f"fit_all knows no {unknown}")
-    every = [x.select(str(llm)) for x in all_counts(data, **reading) for llm in x.llm]
-    scored = [one for one in every if one.n_generations.any()] or every[:1]
-    if missing := [f"{x.llm} on {x.benchmark}" for x in every if not x.n_generations.any()]:
-        warnings.warn(f"left out, no scored generation: {missing}", UserWarning, stacklevel=2)
+    scored, missing = each_llm(all_counts(data, **reading))
+    if missing:
+        warnings.warn(f"{UNSCORED}: {missing}", UserWarning, stacklevel=2)
     return {(one.llm, one.benchmark): fit(one, **options) for one in scored}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -175,6 +175,20 @@ class Counts:
             coords=coords,
             attrs={"benchmark": self.benchmark},
         )
+
+
+#: Said of llms that cannot be fitted.
+UNSCORED = "left out, no scored generation"
+
+
+def each_llm(tables: Iterable[Counts]) -> tuple[list[PromptCounts], list[str]]:
+    """One entry per llm and benchmark, in order, and the names of those without any score.
+
+    Where nothing has a score the first is kept: the fit says what is wrong with it.
+    """
+    found = [counts.select(str(llm)) for counts in tables for llm in counts.llm]
+    scored = [one for one in found if one.n_generations.any()] or found[:1]
+    return scored, [f"{x.llm} on {x.benchmark}" for x in found if not x.n_generations.any()]
 
 
 def check_counts(n_correct: IntArray, n_generations: IntArray) -> None:

@@ -61,6 +61,7 @@ def test_stopping_at_the_first_right_answer_is_a_warning(y):
         assert check.status == "not checked"
         assert check.p_value is None
         assert "depends on the results" in check.verdict
+    assert found.shape.p_histogram is found.shape.p_shift is None
 
 
 def test_too_many_generations_are_left_alone(y, monkeypatch):

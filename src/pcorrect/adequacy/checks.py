@@ -89,7 +89,8 @@ def check_fit(fit: Fit, generations: Generations | None = None) -> Checks:
     shape = check_shape(fit)
     if shape is not None and stopping.status == "depends":
         # its replicates have the same k whatever their results
-        shape = replace(shape, status="not checked", verdict=_NO_SHAPE, p_value=None)
+        shape = replace(shape, status="not checked", verdict=_NO_SHAPE)
+        shape = replace(shape, p_value=None, p_histogram=None, p_shift=None)
     return Checks(shape, runs, stopping, fit.model)
 
 

@@ -6,10 +6,10 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pcorrect.data import Counts, PromptCounts
+from pcorrect.data import Counts
 from pcorrect.errors import ChoiceError, PcorrectError
 
 if TYPE_CHECKING:
@@ -74,20 +74,6 @@ def read_counts(args: argparse.Namespace) -> list[Counts]:
     return counts(read_generations(args))
 
 
-def each_llm(benchmarks: Iterable[Counts]) -> tuple[list[PromptCounts], list[str]]:
-    """One entry per llm and benchmark, in the order of the input, and those without any score.
-
-    Where nothing has a score the first is kept: the fit says what is wrong with it.
-    """
-    found = [counts.select(str(llm)) for counts in benchmarks for llm in counts.llm]
-    scored = [one for one in found if one.n_generations.any()] or found[:1]
-    left_out = [f"{x.llm} on {x.benchmark}" for x in found if not x.n_generations.any()]
-    return scored, left_out
-
-
-LEFT_OUT = "left out, no scored generation"
-
-
 def positive_int(text: str) -> int:
     """An argparse type: a whole number of at least 1."""
     if not text.isdigit() or int(text) < 1:
@@ -141,7 +127,6 @@ def share(value: float | None) -> str:
 __all__ = [
     "ChoiceError",
     "add_input_arguments",
-    "each_llm",
     "positive_int",
     "probability",
     "read_counts",

@@ -11,6 +11,7 @@ from pcorrect.adequacy.checks import Checks, check_fit
 from pcorrect.adequacy.sensitivity import prior_sensitivity
 from pcorrect.commands import common
 from pcorrect.commands.fit_text import block, prompt_lines, table
+from pcorrect.data import UNSCORED, each_llm
 from pcorrect.errors import PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL, Fit, run_fit
 from pcorrect.priors import Priors
@@ -58,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     """Fit every llm on every benchmark of the input."""
     priors = Priors(**{n: v for n in ("mu", "spread") if (v := getattr(args, f"prior_{n}"))})
     generations = common.read_generations(args)
-    selected, left_out = common.each_llm(counts(generations))
+    selected, left_out = each_llm(counts(generations))
     if args.output and len(selected) > 1:
         names = sorted({counts.llm for counts in selected})
         benchmarks = sorted({counts.benchmark for counts in selected})
@@ -128,7 +129,7 @@ def show(
                 for line in prompt_lines(fit, args.ci_prob, args.ci_kind):
                     common.say(line)
     for i, name in enumerate(left_out):
-        common.say(("" if i else "\n") + f"{common.LEFT_OUT}: {name}")
+        common.say(("" if i else "\n") + f"{UNSCORED}: {name}")
     if getattr(args, "output", None):
         common.say(f"\nsaved: {args.output}   (pcorrect summary {args.output})")
 

@@ -13,6 +13,7 @@ from pcorrect.adequacy.checks import check_fit
 from pcorrect.commands import common
 from pcorrect.commands.plan_json import output_json
 from pcorrect.commands.plan_text import Output
+from pcorrect.data import each_llm
 from pcorrect.errors import ChoiceError, PcorrectError
 from pcorrect.files import write_text
 from pcorrect.fitting import DEFAULT_MODEL, run_fit
@@ -160,7 +161,7 @@ def _check(args: argparse.Namespace) -> None:
 
 def _fits(generations: Generations, args: argparse.Namespace) -> tuple[list[Fit], list[str]]:
     """Fits of all that can be fitted, and the names of the others."""
-    selected, left_out = common.each_llm(counts(generations))
+    selected, left_out = each_llm(counts(generations))
     if args.spend and len(selected) > 1 and (not args.compare or args.strategy not in _OF_TWO):
         names = [f"{one.llm} on {one.benchmark}" for one in selected]
         raise ChoiceError(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pcorrect.commands import common
+from pcorrect.data import UNSCORED
 from pcorrect.planning.allocation import STRATEGIES, Allocation
 from pcorrect.planning.costs import BudgetPlan
 from pcorrect.planning.pairs import PairVariances, minimal_k_order, right_order
@@ -88,7 +88,7 @@ class Output:
                 continue
             name = [report.name] if several else []
             lines += ["", *name, *power_lines(table, self.correlation)]
-        lines += [f"{common.LEFT_OUT}: {name}" for name in self.left_out]
+        lines += [f"{UNSCORED}: {name}" for name in self.left_out]
         if self.allocation is not None:
             lines += ["", *allocation_lines(self.allocation, self.written)]
         return lines
