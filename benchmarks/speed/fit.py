@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import statistics
 import time
 import warnings
@@ -23,6 +24,7 @@ import pymc as pm
 
 from pcorrect import PromptCounts, simulate
 from pcorrect.engines import nuts
+from pcorrect.files import write_text
 from pcorrect.fitting import run_fit
 from pcorrect.priors import Priors
 
@@ -58,16 +60,16 @@ def by_nutpie(program: str, counts: PromptCounts, draws: int = 1000) -> Means:
 
 def keep(rows: list[dict[str, object]]) -> None:
     """Write rows in place of those of the same size."""
-    RESULTS.parent.mkdir(exist_ok=True)
     size = [str(rows[0][name]) for name in ("prompts", "generations")]
     old: list[dict[str, object]] = []
     if RESULTS.exists():
         with RESULTS.open(newline="") as file:
             old = [r for r in csv.DictReader(file) if [r["prompts"], r["generations"]] != size]
-    with RESULTS.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows([*old, *rows])
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows([*old, *rows])
+    write_text(RESULTS, text.getvalue())
 
 
 def main() -> None:

@@ -8,13 +8,14 @@ Writes ``results/start.csv``.
 from __future__ import annotations
 
 import argparse
-import csv
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from pcorrect.files import write_text
 
 TABLE = "prompt,n_correct,n_generations\n" + "".join(f"q{i},{i % 9},8\n" for i in range(100))
 
@@ -44,14 +45,11 @@ def main() -> None:
                 if i:
                     seconds[name].append(time.perf_counter() - start)
     base = statistics.median(seconds["import pymc"])
-    results = Path(__file__).parent / "results"
-    results.mkdir(exist_ok=True)
-    with (results / "start.csv").open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["what", "seconds", "times_faster_than_import_pymc"])
-        for name, values in seconds.items():
-            median = statistics.median(values)
-            writer.writerow([name, f"{median:.3g}", f"{base / median:.3g}"])
+    rows = ["what,seconds,times_faster_than_import_pymc"]
+    for name, values in seconds.items():
+        median = statistics.median(values)
+        rows.append(f"{name},{median:.3g},{base / median:.3g}")
+    write_text(Path(__file__).parent / "results" / "start.csv", "\n".join(rows) + "\n")
     for name, values in seconds.items():
         median = statistics.median(values)
         print(f"{name:<40}{median:>7.2f} s  {base / median:>6.1f} x faster than import pymc")

@@ -52,10 +52,10 @@ from pcorrect.priors import Priors
 
 #: Atoms of a draw of the population, and sweeps before the first draw.
 STICKS = 32
-WARMUP = 200
+WARMUP = 150
 
 # Chains are run on until they agree so far; few draws make do with two fifths of their number.
-_R_HAT, _ESS = 1.01, 800
+_R_HAT, _ESS = 1.01, 400
 # Sweeps per draw, at most.
 _LONGEST = 8
 

@@ -49,7 +49,6 @@ class Ladder(Chains):
         every = np.broadcast_to(n, (groups, *n.shape[-2:]))
         self.n = every.reshape(groups * levels, n.shape[-1]).copy()
         self.level = np.tile(np.arange(levels), (groups, 1))
-        self.exchanges = np.zeros((2, levels))
 
     def real(self) -> NDArray[np.intp]:
         """The chain of each group that now has the real data."""
@@ -66,8 +65,6 @@ class Ladder(Chains):
         change = (self.n[two] - self.n[one]) * (log_marginal[one] - log_marginal[two])
         ok = self._accept(change.sum(axis=1))
         level = self.level.reshape(-1)
-        np.add.at(self.exchanges, (0, level[one]), 1)
-        np.add.at(self.exchanges, (1, level[one]), ok)
         one, two = one[ok], two[ok]
         for x in (self.n, level, self.log_step):
             x[one], x[two] = x[two], x[one]

@@ -28,7 +28,7 @@ def log_beta_draw(
     a: FloatArray, b: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Draw x ~ Beta(a, b) and return (log x, log(1 - x)), both exact in the tails."""
-    x, y = log_gamma_draw(np.stack([a, b]), rng)
+    x, y = log_gamma_draw(np.array([a, b]), rng)
     total = np.logaddexp(x, y)
     return x - total, y - total
 

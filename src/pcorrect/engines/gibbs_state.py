@@ -79,7 +79,8 @@ class Chains:
         self._alpha_bounds = np.log(np.array(priors.alpha))
         self._sums = np.stack([np.ones(len(self.s)), self.s, self.f])
         self._log_gammas = LogGammas(self.s, self.f, self.log_v.shape)
-        self._exponents = np.array([priors.mu, priors.spread])[:, :, None]
+        one, two = np.array([priors.mu, priors.spread]).T[:, :, None]
+        self._exponents = one, one + two
         self._moves = len(_DIRECTIONS) if cells.n_prompts.sum() < _FEW_PROMPTS else 2
 
     def sweep(self) -> None:
@@ -115,8 +116,8 @@ class Chains:
         """
         value = np.empty((len(self.a), len(self.s), 1 + self.log_v.shape[1]))
         value[:, :, 0] = self._log_gammas.of_cells(self.a, self.b)
-        logs = np.stack([self.log_phi, self.log_1phi], axis=1)
-        np.matmul(self._sums[1:].T, logs, out=value[:, :, 1:])
+        logs = np.array([self.log_phi, self.log_1phi])
+        np.matmul(self._sums[1:].T, logs.transpose(1, 0, 2), out=value[:, :, 1:])
         self.scale = value.max(axis=2)
         value -= self.scale[:, :, None]
         return np.asarray(np.exp(value, out=value))
@@ -152,7 +153,7 @@ class Chains:
         share /= share.sum(axis=2, keepdims=True)
         chosen = self.rng.multinomial(self.n, share)
         self.rest = chosen[:, :, 0]
-        self.taken = np.moveaxis(self._sums @ chosen[:, :, 1:], 1, 0)
+        self.taken = (self._sums @ chosen[:, :, 1:]).transpose(1, 0, 2)
 
     # -- given the allocations --------------------------------------------------------------
 
@@ -204,10 +205,10 @@ class Chains:
     def _base_log_density(self, base: FloatArray) -> FloatArray:
         """Log density of (logit m, logit r), shape (2, C), given the allocations."""
         # Beta(one, two) density times the Jacobian of the logit
-        one, two = self._exponents[:, 0], self._exponents[:, 1]
-        value = (one * base - (one + two) * np.logaddexp(0.0, base)).sum(axis=0)
+        one, both = self._exponents
+        value = (one * base - both * np.logaddexp(0.0, base)).sum(axis=0)
         value += self._log_gammas.of_counts(*beta_parameters(*base))
-        inside = np.all((base > LOGIT_BASE[0]) & (base < LOGIT_BASE[1]), axis=0)
+        inside = ((base > LOGIT_BASE[0]) & (base < LOGIT_BASE[1])).all(axis=0)
         return np.where(inside, value, -np.inf)
 
     def _move_alpha(self) -> None:
@@ -234,8 +235,8 @@ class Chains:
     def _draw_sticks_and_atoms(self) -> None:
         n, s, f = self.taken
         alpha = np.exp(self.log_alpha)[:, None]
-        first = np.stack([1.0 + n, self.a[:, None] + s])
-        second = np.stack([alpha + self._remaining(), self.b[:, None] + f])
+        first = np.array([1.0 + n, self.a[:, None] + s])
+        second = np.array([alpha + self._remaining(), self.b[:, None] + f])
         log_x, log_1x = log_beta_draw(first, second, self.rng)
         self.log_v, self.log_phi = log_x
         self.log_1v, self.log_1phi = log_1x

@@ -111,12 +111,17 @@ class Population:
         # Prompts with the same counts share the probabilities of the parts.
         pairs, of_prompt = np.unique(np.stack([s, k]), axis=1, return_inverse=True)
         out = np.empty((len(self), len(s)))
-        # Blocks of draws keep the (D, m, T) arrays within about 50 MB.
-        step = max(1, 6_000_000 // max(1, len(s) * (parts + 1)))
+        # Blocks of draws keep the arrays within about 50 MB.
+        step = max(1, 6_000_000 // max(1, len(s), pairs.shape[1] * (parts + 1)))
         for start in range(0, len(self), step):
             block = self.take(np.arange(start, min(start + step, len(self))))
-            share = np.cumsum(_normalised(block.log_parts(*pairs)), axis=2)[:, of_prompt, :-1]
-            chosen = np.sum(share < rng.random((len(block), len(s), 1)), axis=2)
+            # All cumulated shares in one sorted row, those of each pair 2 above the last pair's:
+            # no array of all prompts times all parts.
+            share = np.cumsum(_normalised(block.log_parts(*pairs))[:, :, :-1], axis=2)
+            at = np.arange(share[..., 0].size).reshape(share.shape[:2])
+            wanted = rng.random((len(block), len(s))) + 2.0 * at[:, of_prompt]
+            chosen = np.searchsorted((share + 2.0 * at[:, :, None]).ravel(), wanted)
+            chosen -= parts * at[:, of_prompt]
             rest = chosen == parts
             p = np.take_along_axis(block.atom, np.minimum(chosen, parts - 1), axis=1)
             row, column = np.nonzero(rest)
