@@ -88,19 +88,23 @@ def _python(con: duckdb.DuckDBPyConnection, source: Source, path: Path) -> RawTa
     names, delimiter = _header(text[: files.HEAD], source.name)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows: list[list[str]] = []
+    before = 0
     try:
-        next(reader)
         for fields in reader:
-            if not fields:
-                continue
-            if len(fields) != len(names):
+            line = _lines(before + 1, reader.line_num)
+            if fields and len(fields) != len(names):
                 raise DataError(
-                    f"{source.name}: line {reader.line_num} has {len(fields)} fields, the header "
-                    f"has {len(names)} ({delimiter!r} separates them): {fields[:6]}"
+                    f"{source.name}: {line}: {len(fields)} fields, the header has {len(names)} "
+                    f"({delimiter!r} separates them): {fields[:6]}"
                 )
-            rows.append(fields)
+            if fields and before:
+                rows.append(fields)
+            before = reader.line_num
     except csv.Error as error:
-        raise DataError(f"{source.name}: line {reader.line_num}: {error}") from error
+        raise DataError(
+            f"{source.name}: {_lines(before + 1, reader.line_num)}: {error}: a text that begins "
+            'with " must end with it, and a " inside it is written ""'
+        ) from error
     view = f"csv_{source.number}"
     table = {f"c{i}": ("VARCHAR", [r[i] for r in rows]) for i in range(len(names))}
     numbers = {"row": ("BIGINT", list(range(1, len(rows) + 1)))}
@@ -108,6 +112,10 @@ def _python(con: duckdb.DuckDBPyConnection, source: Source, path: Path) -> RawTa
     notes = (note,) if note else ()
     kinds = ["VARCHAR"] * len(names)
     return RawTable(source, view, names, kinds, notes=notes, all_text=True, protected=True)
+
+
+def _lines(first: int, last: int) -> str:
+    return f"line {first}" if first >= last else f"lines {first} to {last} (one row by its quotes)"
 
 
 def _start(first: bytes) -> str:

@@ -67,13 +67,16 @@ def head(path: Path) -> bytes:
     Raises
     ------
     DataError
-        The compressed file is damaged or cut off.
+        The compressed file is damaged or cut off, or an archive of files.
     """
     try:
         with open_bytes(path) as file:
-            return file.read(HEAD)
+            first = file.read(HEAD)
     except (*DAMAGE, OSError) as error:
         raise damaged(path, error) from error
+    if first[257:262] == b"ustar":
+        raise DataError(f"{path}: a tar archive; unpack it and give the files that are in it")
+    return first
 
 
 def damaged(path: Path, error: Exception) -> DataError:
