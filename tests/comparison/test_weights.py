@@ -5,7 +5,7 @@ import pytest
 from scipy.special import betaincinv, ndtr
 
 from pcorrect.comparison import weights
-from pcorrect.comparison.weights import Units, mean_draws, rerun_means
+from pcorrect.comparison.weights import Lenders, Units, macro_draws, mean_draws, rerun_means
 from pcorrect.errors import PcorrectError
 
 
@@ -56,7 +56,7 @@ def test_moments_match_closed_form(n, k):
 def test_the_check_sees_the_plain_bootstrap(monkeypatch):
     """The same check fails where the imaginary prompt is left out."""
     monkeypatch.setattr(
-        weights, "_imaginary", lambda k, count, rng: np.full((count, k.shape[1]), 0.5)
+        weights, "_imaginary", lambda u, count, *_: [np.full((count, 2, u.k.shape[1]), 0.5)]
     )
     rng = np.random.default_rng(1)
     s = rng.binomial(4, rng.beta(1, 1, (2, 12)))
@@ -112,6 +112,83 @@ def test_rerun_has_the_variance_of_two_runs():
     again = rerun_means(units, 20_000, rng)[:, 0]
     # the population's mean is uncertain by se**2, and a new run scatters by se**2 around it
     assert again.var() == pytest.approx(2 * units.covariance()[0, 0], rel=0.06)
+
+
+def of_sizes(sizes, rng, a=9.0, b=1.0, k=5):
+    """Benchmarks of these sizes, all of one population."""
+    tables = [rng.binomial(k, rng.beta(a, b, (1, n))) for n in sizes]
+    return [Units.from_counts(s, np.full_like(s, k)) for s in tables]
+
+
+def macro(parts, draws, seed):
+    share = np.full(len(parts), 1 / len(parts))
+    rngs = [np.random.default_rng([seed, i]) for i in range(len(parts))]
+    return macro_draws(parts, share, draws, rngs)
+
+
+@pytest.mark.parametrize("sizes", [[4] * 57, [10] * 57, [5] * 10 + [60] * 10, [2] * 24])
+def test_macro_average_of_many_benchmarks_is_covered(sizes):
+    """An imaginary prompt of its own in each benchmark covers in 0 to .3 of the first two.
+
+    100 replications: .87 is 3.7 standard errors below .95.
+    """
+    rng = np.random.default_rng(2)
+    inside, shift = 0, 0.0
+    for seed in range(100):
+        parts = of_sizes(sizes, rng)
+        drawn = macro(parts, 500, seed)[:, 0]
+        low, high = np.quantile(drawn, [0.025, 0.975])
+        inside += low <= 0.9 <= high
+        shift += (drawn.mean() - np.mean([u.mean()[0] for u in parts])) / 100
+    assert 87 <= inside <= 100
+    # what is left of the pull towards 1/2: the one unknown prompt
+    pull = -0.4 / len(sizes) * np.mean(1 / (np.array(sizes) + 1))
+    assert shift == pytest.approx(pull, abs=0.0005)
+
+
+def test_lent_prompts_leave_the_macro_average_where_it_is():
+    rng = np.random.default_rng(3)
+    parts = [*of_sizes([3], rng, 1, 9), *of_sizes([50], rng, 9, 1)]
+    share = np.array([0.3, 0.7])
+    lenders = Lenders.of(parts, share)
+    means = np.array([u.mean()[0] for u in parts])
+    of_part = np.array([len(u.times) for u in parts])
+    lent = [x.sum() for x in np.split(lenders.prob, of_part[:1])]
+    assert lent == pytest.approx(np.array([0.3 / 4, 0.7 / 51]) / (0.3 / 4 + 0.7 / 51))
+    borrowed = share / np.array([4, 51]) @ (lenders.prob @ lenders.share[:, 0] - means)
+    assert borrowed == pytest.approx(0, abs=1e-12)
+
+
+def test_macro_of_equal_llms_is_symmetric_and_that_of_one_benchmark_its_own():
+    rng = np.random.default_rng(4)
+    tables = [np.repeat(rng.binomial(4, 0.7, (1, n)), 2, axis=0) for n in (3, 8)]
+    parts = [Units.from_counts(s, np.full_like(s, 4)) for s in tables]
+    drawn = macro(parts, 2000, 0)
+    gap = drawn[:, 0] - drawn[:, 1]
+    assert gap[::2] == pytest.approx(-gap[1::2], abs=1e-15)
+    assert gap.std() > 0
+    alone = mean_draws(parts[0], 100, np.random.default_rng([0, 0]))
+    np.testing.assert_array_equal(macro(parts[:1], 100, 0), alone)
+
+
+def test_macro_of_all_right_is_near_one_but_not_certain():
+    s = np.full((1, 4), 8)
+    parts = [Units.from_counts(s, s) for _ in range(57)]
+    drawn = macro(parts, 4000, 0)[:, 0]
+    assert drawn.mean() == pytest.approx(1 - 0.5 / 57 / 5, abs=5e-4)
+    assert 0.99 < np.quantile(drawn, 0.025) < 1
+
+
+def test_rerun_of_a_macro_average_has_the_variance_of_two_runs():
+    rng = np.random.default_rng(6)
+    parts = of_sizes([40] * 20, rng)
+    lenders = Lenders.of(parts, np.full(20, 1 / 20))
+    again = np.mean([rerun_means(u, 5000, rng, lenders)[:, 0] for u in parts], axis=0)
+    mean = np.mean([u.mean()[0] for u in parts])
+    se2 = sum(u.covariance()[0, 0] for u in parts) / 400
+    assert again.mean() == pytest.approx(mean, abs=0.001)
+    # c < 1 and lent prompts: wider by up to a tenth where benchmarks have 40 prompts
+    assert 0.95 * 2 * se2 < again.var() < 1.35 * 2 * se2
 
 
 def coverage(margin_a, margin_b, correlation, n, k, replications, seed):

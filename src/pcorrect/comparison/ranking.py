@@ -13,7 +13,7 @@ from pcorrect.comparison.pairing import require_groups, ungrouped
 from pcorrect.comparison.ranking_result import Ranking
 from pcorrect.comparison.ranks import Stability, pairwise, runs, stability
 from pcorrect.comparison.suites import macro_weights
-from pcorrect.comparison.weights import Units, mean_draws, rerun_means
+from pcorrect.comparison.weights import Lenders, Units, macro_draws, rerun_means
 from pcorrect.data import Counts, PromptCounts
 from pcorrect.errors import ChoiceError, DataError, PcorrectError
 from pcorrect.marginal import CiKind, FloatArray, Marginal, check_interval
@@ -108,8 +108,7 @@ def rank(
     order = np.argsort(-estimate, kind="stable")
     variance = np.einsum("b,bl->l", share**2, np.stack([np.diag(u.covariance()) for u in units]))
     rngs = [np.random.default_rng([seed, i]) for i in range(len(units) + 1)]
-    mu = sum(w * mean_draws(u, draws, r) for w, u, r in zip(share, units, rngs, strict=False))
-    mu = np.asarray(mu)[:, order]
+    mu = macro_draws(units, share, draws, rngs[:-1])[:, order]
     pairs = pairwise(mu, ci_prob)
     estimate = estimate[order]
     ordered = tuple(names[i] for i in order)
@@ -210,7 +209,10 @@ def _again_new(
     order: NDArray[np.intp],
     rng: np.random.Generator,
 ) -> Stability:
-    again = sum(w * rerun_means(u, _RERUNS, rng) for w, u in zip(share, units, strict=True))
+    lenders = Lenders.of(units, share) if len(units) > 1 else None
+    again = sum(
+        w * rerun_means(u, _RERUNS, rng, lenders) for w, u in zip(share, units, strict=True)
+    )
     return stability(np.asarray(again)[:, order], estimate)
 
 

@@ -11,7 +11,7 @@ from pcorrect.api import all_counts
 from pcorrect.comparison.estimates import Estimate, probability_above
 from pcorrect.comparison.pairing import make_pair, require_groups, row_of, ungrouped
 from pcorrect.comparison.suite_table import Suite, SuiteRow
-from pcorrect.comparison.weights import Units, mean_draws
+from pcorrect.comparison.weights import Units, macro_draws, mean_draws
 from pcorrect.data import Counts
 from pcorrect.errors import ChoiceError, DataError, PcorrectError
 from pcorrect.marginal import CiKind, FloatArray, check_interval
@@ -181,17 +181,21 @@ def _assemble(
     """Rows of one llm (`sign` None) or of the signed difference of two."""
     check_interval(ci_prob, ci_kind)
     share = macro_weights([name for name, _ in parts], weights)
+    alone = sum(len(units) == 1 for _, units in parts)
+    if alone and len(parts) > 1:
+        notes += (
+            f"{alone} of {len(parts)} parts are one prompt (or group) each: nothing shows how "
+            "others of theirs would do, and the macro interval is somewhat too narrow",
+        )
     contrast = np.ones(1) if sign is None else sign * np.array([1.0, -1.0])
 
-    def row(
-        name: str, weight: float | None, units: Units, stream: int
-    ) -> tuple[SuiteRow, FloatArray, float]:
+    def row(name: str, weight: float | None, units: Units, stream: int) -> tuple[SuiteRow, float]:
         rng = np.random.default_rng([seed, stream])
         drawn = mean_draws(units, draws, rng) @ contrast
         variance = float(contrast @ units.covariance() @ contrast)
         prompts = int(np.sum((units.k > 0).all(axis=1)))
         estimate = float(units.mean() @ contrast)
-        return (_row(name, weight, prompts, estimate, variance, drawn), drawn, variance)
+        return _row(name, weight, prompts, estimate, variance, drawn), variance
 
     def _row(
         name: str,
@@ -211,13 +215,15 @@ def _assemble(
         for i, ((name, units), w) in enumerate(zip(parts, share, strict=True))
     ]
     rows = tuple(each[0] for each in found)
+    rngs = [np.random.default_rng([seed, len(parts) + 1, i]) for i in range(len(parts))]
+    together = macro_draws([units for _, units in parts], share, draws, rngs)
     macro = _row(
         "macro",
         None,
         sum(each.n_prompts for each in rows),
         float(sum(w * each.estimate for w, each in zip(share, rows, strict=True))),
-        float(sum(w**2 * variance for w, (_, _, variance) in zip(share, found, strict=True))),
-        np.asarray(sum(w * drawn for w, (_, drawn, _) in zip(share, found, strict=True))),
+        float(sum(w**2 * variance for w, (_, variance) in zip(share, found, strict=True))),
+        together @ contrast,
     )
     micro = row("micro", None, pooled, len(parts))[0]
     return Suite(title, rows, macro, micro, ci_prob, ci_kind, notes)

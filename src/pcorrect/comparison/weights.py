@@ -20,11 +20,17 @@ restore that to order :math:`n^{-2}`, and the 5 allows for the skewness that rar
 certain, which nobody can be: prompt 0 is a prompt about which nothing is known. Its p is uniform
 for every llm, correlated between llms as difficulty is (Gaussian copula, correlation .5), and it is
 answered k times like the others. It weighs as much as one prompt and is forgotten as n grows.
+
+A macro average over B benchmarks must not have B of them: each would pull its benchmark towards 1/2
+by 1/(n_b + 1), and their average by as much, while its error falls with 1/sqrt(B). There the
+unknown prompt weighs 1/B in every benchmark; the rest of the imaginary prompt is one that another
+benchmark lends (`Lenders`), which makes benchmarks of few prompts uncertain and, lent in the
+proportion in which it is borrowed, leaves the average where it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,10 +111,53 @@ class Units:
         return np.asarray((residual.T * self.times) @ residual)
 
 
-def mean_draws(units: Units, draws: int, rng: np.random.Generator) -> FloatArray:
+@dataclass(frozen=True)
+class Lenders:
+    """The prompts of a suite, of which its benchmarks take their imaginary prompts.
+
+    Parameters
+    ----------
+    share : ndarray, shape (R, L)
+        Observed shares of prompts (or means of groups of them).
+    prob : ndarray, shape (R,)
+        How often each is lent.
+    n_parts : int
+        Benchmarks B of the suite.
+    """
+
+    share: FloatArray
+    prob: FloatArray
+    n_parts: int
+
+    @classmethod
+    def of(cls, parts: Sequence[Units], weights: Sequence[float] | FloatArray) -> Lenders:
+        """Prompts of a benchmark are lent in proportion to its weight over n_b + 1.
+
+        Just so much of the macro average is borrowed by it: what its own mean loses, the means of
+        the others win.
+        """
+        shares, probs = [], []
+        for units, weight in zip(parts, weights, strict=True):
+            whole = (units.size > 0).all(axis=1)
+            share, times = units.mean()[None, :], np.ones(1)
+            if whole.any():
+                share, times = units.total[whole] / units.size[whole], units.times[whole] / 1.0
+            shares.append(share)
+            probs.append(weight / (len(units) + 1) * times / times.sum())
+        prob = np.concatenate(probs)
+        return cls(np.concatenate(shares), prob / prob.sum(), len(parts))
+
+    def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
+        """Draw lent prompts, shape (count, L)."""
+        return self.share[rng.choice(len(self.prob), size=count, p=self.prob)]
+
+
+def mean_draws(
+    units: Units, draws: int, rng: np.random.Generator, lenders: Lenders | None = None
+) -> FloatArray:
     """Draws of mu of every llm, shape (2 * ceil(draws / 2), L).
 
-    They come in pairs that share their weights and have opposite outcomes of the imaginary prompt
+    They come in pairs that share their weights and have opposite outcomes of the unknown prompt
     (o and 1 - o, which are equally likely), so that llms with the same counts differ by exactly 0
     in the mean and are each better in exactly half of the draws.
 
@@ -119,46 +168,84 @@ def mean_draws(units: Units, draws: int, rng: np.random.Generator) -> FloatArray
     """
     if np.any(units.times @ units.size == 0):
         raise PcorrectError("an llm has no scored generation on these prompts: nothing to compare")
-    n = len(units)
-    c = _concentration(n)
-    mean_size = units.mean_size()
+    c = _concentration(len(units))
     out = []
     for count in _blocks(-(-draws // 2), len(units.times)):
         weight = rng.standard_gamma(c * units.times, (count, len(units.times)))
-        spare = rng.standard_gamma(c, (count, 1)) * mean_size
-        below = weight @ units.size + spare
-        above = weight @ units.total
-        outcome = _imaginary(units.k, count, rng)
-        pair = [above + spare * outcome, above + spare * (1 - outcome)]
-        out.append((np.stack(pair, axis=1) / below[:, None, :]).reshape(2 * count, -1))
+        spare = _spare(c, count, rng, lenders)
+        below, above = weight @ units.size, weight @ units.total
+        pair = np.stack([above, above], axis=1)
+        for times, outcomes in zip(spare, _imaginary(units, count, rng, lenders), strict=True):
+            below = below + times * units.mean_size()
+            pair += (times * units.mean_size())[:, None, :] * outcomes
+        out.append((pair / below[:, None, :]).reshape(2 * count, -1))
     return np.concatenate(out)
+
+
+def macro_draws(
+    parts: Sequence[Units],
+    weights: Sequence[float] | FloatArray,
+    draws: int,
+    rngs: Sequence[np.random.Generator],
+) -> FloatArray:
+    """Draws of the weighted average over benchmarks, as `mean_draws`; a generator for each."""
+    lenders = Lenders.of(parts, weights) if len(parts) > 1 else None
+    return np.asarray(
+        sum(
+            w * mean_draws(units, draws, rng, lenders)
+            for w, units, rng in zip(weights, parts, rngs, strict=True)
+        )
+    )
 
 
 def _concentration(n: int) -> float:
     return n / (n + 5.0)
 
 
-def rerun_means(units: Units, draws: int, rng: np.random.Generator) -> FloatArray:
+def rerun_means(
+    units: Units, draws: int, rng: np.random.Generator, lenders: Lenders | None = None
+) -> FloatArray:
     """Means that another run on as many *new* prompts would give, shape (draws, L).
 
     Posterior predictive: the weights are the law of a new prompt (or group), of which n are drawn.
     """
     n = len(units)
     c = _concentration(n)
-    mean_size = units.mean_size()
     out = []
     for count in _blocks(draws, len(units.times)):
         weight = rng.standard_gamma(c * units.times, (count, len(units.times)))
-        shares = np.hstack([weight, rng.standard_gamma(c, (count, 1))])
+        shares = np.hstack([weight, *_spare(c, count, rng, lenders)])
         drawn = rng.multinomial(n, shares / shares.sum(axis=1, keepdims=True))
-        known, extra = drawn[:, :-1], drawn[:, -1:] * mean_size
+        known = drawn[:, : len(units.times)]
+        below, above = known @ units.size, known @ units.total
+        for i, outcomes in enumerate(_imaginary(units, count, rng, lenders), len(units.times)):
+            times = drawn[:, [i]] * units.mean_size()
+            below, above = below + times, above + times * outcomes[:, 0]
         # a run in which an llm meets none of its own prompts has no mean: 0 by convention
-        below = np.maximum(known @ units.size + extra, 1e-300)
-        out.append((known @ units.total + extra * _imaginary(units.k, count, rng)) / below)
+        out.append(above / np.maximum(below, 1e-300))
     return np.concatenate(out)
 
 
-def _imaginary(k: IntArray, count: int, rng: np.random.Generator) -> FloatArray:
+def _spare(
+    c: float, count: int, rng: np.random.Generator, lenders: Lenders | None
+) -> list[FloatArray]:
+    """Weights of the imaginary prompts, (count, 1) each: the unknown one, and one that is lent."""
+    if lenders is None:
+        return [rng.standard_gamma(c, (count, 1))]
+    unknown = 1.0 / lenders.n_parts
+    return [rng.standard_gamma(c * part, (count, 1)) for part in (unknown, 1.0 - unknown)]
+
+
+def _imaginary(
+    units: Units, count: int, rng: np.random.Generator, lenders: Lenders | None
+) -> list[FloatArray]:
+    """Shares of the imaginary prompts in pairs, (count, 2, L) or (count, 1, L) where both agree."""
+    unknown = _unknown(units.k, count, rng)
+    pair = np.stack([unknown, 1 - unknown], axis=1)
+    return [pair] if lenders is None else [pair, lenders.draw(count, rng)[:, None, :]]
+
+
+def _unknown(k: IntArray, count: int, rng: np.random.Generator) -> FloatArray:
     """Shares that llms get right of a prompt about which nothing is known, shape (count, L)."""
     llms = k.shape[1]
     common = rng.standard_normal((count, 1))
