@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from pcorrect import DataError
+from pcorrect import ChoiceError, DataError
 from pcorrect.readers import answers, counts, from_frame, outcomes, read
 
 LONG = {
@@ -172,3 +172,20 @@ def test_lazy_frames_leave_no_file_behind(tmp_path, monkeypatch):
     del table
     gc.collect()
     assert not list(tmp_path.rglob("*.parquet"))
+
+
+def test_filters_metrics_and_scorers_are_told_apart(make):
+    for what in ("filter", "metric", "scorer_name"):
+        frame = make({"id": ["q", "q"], what: ["strict", "flex"], "correct": [0, 1]})
+        option = what.removesuffix("_name")
+        with pytest.raises(ChoiceError, match=rf"several {option}s; .*'strict', 'flex'"):
+            counts(frame)
+        (found,) = counts(frame, **{option: "flex"})
+        assert (found.n_correct.tolist(), found.n_generations.tolist()) == ([[1]], [[1]])
+        with pytest.raises(ChoiceError, match=f"no {option} 'nope'"):
+            counts(frame, **{option: "nope"})
+
+
+def test_an_id_that_tells_more_prompts_apart_is_noted(make):
+    frame = make({"id": [1, 1, 2, 2], "prompt": ["What?"] * 4, "correct": [1, 1, 0, 0]})
+    assert "'id' tells 2 prompts apart" in " ".join(counts(frame)[0].rows[0].notes)

@@ -153,3 +153,20 @@ def test_every_absent_name_is_refused_with_all_that_there_are(write, llm):
     path = write("two.csv", "llm,prompt,correct\na,q,1\nb,q,0\n")
     with pytest.raises(ChoiceError, match=r"no generation of llm 'z'; llms: \['a', 'b'\]"):
         counts(path, llm=llm)
+
+
+@pytest.mark.parametrize("names", [[10, 20], (10, 20), ["10", "20"]])
+def test_columns_named_by_numbers_can_be_mapped(names):
+    frame = pd.DataFrame({"id": ["a", "b"], 10: [1, 0], 20: [1, 1]})
+    columns = {"prompt": "id", "generations": names}
+    assert prompts(counts(frame, columns=columns)) == {"a": (2, 2), "b": (1, 2)}
+    first = pd.DataFrame({0: ["a"], 1: [1]})
+    assert prompts(counts(first, columns={"prompt": 0, "correct": 1})) == {"a": (1, 1)}
+
+
+def test_a_column_is_one_generation(write):
+    path = write("w.csv", "id,10,20\na,1,0\n")
+    with pytest.raises(DataError, match="names column '10' twice"):
+        counts(path, columns={"generations": ["10", "10"]})
+    with pytest.raises(DataError, match="must be a dict"):
+        counts(path, columns="prompt=id")

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from pcorrect import duck
 from pcorrect.errors import ChoiceError
 
+if TYPE_CHECKING:
+    from pcorrect.readers.tables import Table
 
-def choose(wanted: str | None, names: Sequence[str], what: str, where: str) -> str:
+# More names than this are texts.
+MOST_NAMES = 10_000
+_SHOWN = 20
+
+
+def choose(wanted: str | None, names: Sequence[str], what: str, where: str, hint: str = "") -> str:
     """Return the name that was asked for, or the only one.
 
     Parameters
@@ -20,6 +30,8 @@ def choose(wanted: str | None, names: Sequence[str], what: str, where: str) -> s
         "filter", "metric" or "scorer": the option's name.
     where : str
         Name of the input, for messages.
+    hint : str
+        What else to do, for messages.
 
     Returns
     -------
@@ -34,6 +46,79 @@ def choose(wanted: str | None, names: Sequence[str], what: str, where: str) -> s
         return wanted
     if wanted is None and len(names) == 1:
         return names[0]
-    listed = ", ".join(repr(name) for name in names)
+    listed = ", ".join(repr(name) for name in names[:_SHOWN])
+    more = ", …" if len(names) > _SHOWN else ""
     problem = f"several {what}s" if wanted is None else f"no {what} {wanted!r}"
-    raise ChoiceError(f"{where}: {problem}; choose one with --{what}: {listed}", list(names))
+    raise ChoiceError(
+        f"{where}: {problem}; choose one with --{what}: {listed}{more}{hint}", list(names)
+    )
+
+
+def keep_one(table: Table, what: str) -> str:
+    """SQL test (AND …) for the rows of one filter, metric or scorer of each benchmark.
+
+    Parameters
+    ----------
+    table : Table
+    what : str
+        "filter", "metric" or "scorer".
+
+    Returns
+    -------
+    str
+        Empty where no benchmark has several of a kind.
+
+    Raises
+    ------
+    ChoiceError
+        A benchmark has several and none was chosen, or the chosen one is absent.
+    """
+    wanted, name = getattr(table.options, what), table.raw.source.name
+    found = _names(table, what)
+    if not found:
+        if wanted is not None:
+            table.notes.append(f"the table names no {what}: {what} {wanted!r} chooses nothing")
+        return ""
+    column = table.raw.names[table.at[what]]
+    if sum(map(len, found.values())) > MOST_NAMES and wanted is None:
+        table.notes.append(f"column {column!r} holds texts, not names of {what}s: not used")
+        return ""
+    hint = f" (if column {column!r} names no {what}s, map none: --column {what}=)"
+    if wanted is not None:
+        choose(wanted, [v for values in found.values() for v in values], what, name, hint)
+    several = [benchmark for benchmark, values in found.items() if len(values) > 1]
+    for benchmark, values in found.items():
+        place = f"{name}: benchmark {benchmark!r}" if len(found) > 1 else name
+        if benchmark in several:
+            choose(wanted, values, what, place, hint)
+        elif wanted is not None and wanted not in values:
+            table.notes.append(f"{what} {values[0]!r} is the only one of benchmark {benchmark!r}")
+    return _test(table, what, several, wanted) if several else ""
+
+
+def _names(table: Table, what: str) -> dict[str, list[str]]:
+    """Names of each benchmark in order of appearance; empty where the table has none."""
+    found: dict[str, list[str]] = defaultdict(list)
+    if what in table.at:
+        rows = table.con.execute(
+            f"SELECT {_benchmark(table)} AS b, {table.text(what)} AS v {table.rows} "
+            f"AND v IS NOT NULL GROUP BY ALL ORDER BY min(row) LIMIT {MOST_NAMES + 1}"
+        ).fetchall()
+        for benchmark, value in rows:
+            found[benchmark].append(value)
+    return found
+
+
+def _test(table: Table, what: str, several: Sequence[str], wanted: str | None) -> str:
+    cell = table.text(what)
+    among = f"{_benchmark(table)} IN {duck.in_list(several)}"
+    blank = table.con.execute(
+        f"SELECT count(*) {table.rows} AND {among} AND {cell} IS NULL"
+    ).fetchall()[0][0]
+    if blank:
+        table.notes.append(f"{blank} {table.raw.row_word}(s) without a {what}: not read")
+    return f" AND (NOT {among} OR coalesce({cell} = {duck.literal(wanted)}, false))"
+
+
+def _benchmark(table: Table) -> str:
+    return f"coalesce({table.text('benchmark')}, '')"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pcorrect.errors import DataError
-from pcorrect.readers.names import KEYS, NAMES, OPTIONAL, SERIES, TEXTS, snake
+from pcorrect.readers.names import CHOICES, KEYS, NAMES, OPTIONAL, SERIES, TEXTS, snake
 from pcorrect.readers.refusal import NotResults
 
 ColumnMap = Mapping[str, "str | Sequence[str] | None"]
@@ -28,6 +28,8 @@ class Layout:
         Our name -> position of their column.
     wide : tuple of (int, int)
         Generation number and column position, for the wide form.
+    wide_answers : mapping of int to int
+        The same for the answers.
     notes : tuple of str
     """
 
@@ -36,6 +38,12 @@ class Layout:
     wide: tuple[tuple[int, int], ...] = ()
     wide_answers: Mapping[int, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    @property
+    def positions(self) -> set[int]:
+        """Columns that reading looks at."""
+        wide = (i for _, i in self.wide)
+        return {*self.at.values(), *wide, *self.wide_answers.values()}
 
 
 def resolve(names: Sequence[str], given: ColumnMap, where: str) -> Layout:
@@ -82,7 +90,7 @@ class _Resolver:
             "packed": ("scores",),
         }[form]
         at: dict[str, int] = {}
-        for name in ("llm", "benchmark", "prompt", "group", *wanted):
+        for name in ("llm", "benchmark", "prompt", "group", *CHOICES, *wanted):
             position = self.one(name, found[name])
             if position is not None:
                 at[name] = position
@@ -136,7 +144,11 @@ class _Resolver:
         if "generations" in self.given:
             chosen = self.given["generations"] or ()
             chosen = [chosen] if isinstance(chosen, str) else chosen
-            return [(i, self.position(name)) for i, name in enumerate(chosen, 1)]
+            columns = [self.position(name) for name in chosen]
+            twice = next((name for name in chosen if columns.count(self.position(name)) > 1), None)
+            if twice is not None:
+                raise DataError(f"{self.where}: generations=[…] names column {twice!r} twice")
+            return list(enumerate(columns, 1))
         return self.series(_is_score)
 
     def wide_answers(self) -> dict[int, int]:
@@ -160,9 +172,10 @@ class _Resolver:
             del stems["|"]
         if len(stems) > 1:
             shown = [self.names[columns[0][1]] for columns in stems.values()]
+            chosen = ",".join(self.names[i] for _, i in next(iter(stems.values())))
             raise DataError(
                 f"{self.where}: the column series beginning {shown} could all be the generations; "
-                "choose by a column map, generations=[…]"
+                f"choose by a column map: generations={chosen} (a list in Python)"
             )
         columns = next(iter(stems.values()), [])
         numbers = [i for i, _ in columns]
@@ -189,7 +202,7 @@ class _Resolver:
             shown = [self.names[i] for i in hits + [i for _, i in wide[:2]]]
             raise DataError(
                 f"{self.where}: the scores could be in any of {shown}; choose by a column map: "
-                "correct=…, n_correct=… with n_generations=…, or generations=[…]"
+                "correct=…, n_correct=… with n_generations=…, or generations=…,… (a list in Python)"
             )
         scores = found["scores"]
         if scores and scores[0][0] == 0 and correct and not flag:

@@ -18,6 +18,7 @@ from pcorrect.parts import Source
 from pcorrect.readers.columns import resolve
 from pcorrect.readers.forms import table_part
 from pcorrect.readers.json_file import is_id, unlike_ids
+from pcorrect.readers.names import snake
 from pcorrect.readers.options import Options
 from pcorrect.readers.parquet_file import read_parquet
 from pcorrect.readers.tables import RawTable
@@ -83,8 +84,8 @@ def _names(
     """Columns that the table needs, in the frame's order, and notes on the choice."""
     names = [str(name) for name in frame.collect_schema().names()]
     layout = resolve(names, options.columns, NAME)
-    used = {*layout.at.values(), *layout.wide_answers.values(), *(i for _, i in layout.wide)}
-    return [names[i] for i in sorted(used)], layout.notes
+    ids = {i for i, name in enumerate(names) if snake(name) == "id"}
+    return [names[i] for i in sorted(layout.positions | ids)], layout.notes
 
 
 def _written(

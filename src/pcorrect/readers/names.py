@@ -55,11 +55,19 @@ NAMES: dict[str, tuple[str, ...]] = {
         " target_option reference_answer",
     ),
     "group": ("group group_id", "subtask subject category topic domain subset"),
+    "filter": ("filter", "filter_name"),
+    "metric": ("metric", "metric_name"),
+    "scorer": (
+        *("scorer", "scorer_name", "judge_name", "judge_model", "grader_name", "grader_model"),
+        *("judge", "grader"),
+    ),
 }
 KEYS = (*NAMES, "generations")
 # Where two names fit equally, these are left unused with a note rather than refused: no count
 # depends on them.
 OPTIONAL = frozenset({"answer", "target", "group"})
+# A table may hold every generation once for each of these: one is read.
+CHOICES = ("filter", "metric", "scorer")
 
 _RUN = (
     "gen generation run epoch sample trial attempt rep repeat repetition replicate seed try rollout"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 
@@ -73,7 +73,7 @@ class Options:
     ) -> Options:
         """Options from the arguments of the public functions."""
         return cls(
-            dict(columns or {}),
+            _columns(columns or {}),
             _names(llm),
             _names(benchmark),
             metric,
@@ -83,6 +83,20 @@ class Options:
             threshold,
             texts,
         )
+
+
+def _columns(given: ColumnMap) -> dict[str, str | list[str] | None]:
+    """Column map of texts: pivoted frames have numbers for names; an empty name means no column."""
+    if not isinstance(given, Mapping):
+        raise DataError(f"the column map must be a dict, our name -> their column; got {given!r}")
+    return {
+        key: [str(name) for name in their]
+        if isinstance(their, list | tuple)
+        else None
+        if their is None or their == ""
+        else str(their)
+        for key, their in given.items()
+    }
 
 
 def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:

@@ -10,9 +10,9 @@ import duckdb
 from pcorrect import duck
 from pcorrect.errors import DataError
 from pcorrect.parts import NO_SCORE, Part, Source
-from pcorrect.readers.choice import choose
+from pcorrect.readers.choice import keep_one
 from pcorrect.readers.columns import Layout, resolve
-from pcorrect.readers.names import snake
+from pcorrect.readers.names import CHOICES, snake
 from pcorrect.readers.options import Options
 from pcorrect.readers.refusal import SHOWN, report
 from pcorrect.readers.values import Verdict, judge, scale_of, wrong_scale
@@ -66,8 +66,9 @@ class Table:
         self.at = self.layout.at
         self.notes = [*raw.notes, *self.layout.notes]
         self.where = self._selection(self._filled())
+        for what in CHOICES:
+            self.where += keep_one(self, what)
         if self.layout.form == "long":
-            self._variants()
             self._other_ids()
 
     def part(self, query: str) -> Part:
@@ -124,7 +125,8 @@ class Table:
 
     def _filled(self) -> str:
         """Test for rows that hold something, other than the header once more; others are noted."""
-        used = sorted({*self.at.values(), *(i for _, i in self.layout.wide)})
+        at = [i for name, i in self.at.items() if name not in CHOICES]
+        used = sorted({*at, *(i for _, i in self.layout.wide)})
         looked_at = range(len(self.raw.names)) if self.raw.all_text else used
         filled = " OR ".join(f"coalesce({self.cell(i)}, '') <> ''" for i in looked_at)
         header = "false"
@@ -151,25 +153,6 @@ class Table:
             if kept and name in self.at:
                 tests.append(f"{self.text(name)} IN {duck.in_list(kept)}")
         return " AND ".join(tests)
-
-    def _variants(self) -> None:
-        """Keep one filter, metric and scorer, where a benchmark has several of a kind."""
-        keys = [snake(name) for name in self.raw.names]
-        for what in ("filter", "metric", "scorer"):
-            if keys.count(what) != 1 or keys.index(what) in self.at.values():
-                continue
-            cell = self.cell(keys.index(what))
-            several = self.con.execute(
-                f"SELECT {self.text('benchmark')} AS b {self.rows} GROUP BY b "
-                f"HAVING count(DISTINCT {cell}) > 1 LIMIT 1"
-            ).fetchall()
-            if several:
-                found = self.con.execute(
-                    f"SELECT {cell} AS v {self.rows} AND v IS NOT NULL GROUP BY v ORDER BY min(row)"
-                ).fetchall()
-                names = [name for (name,) in found]
-                chosen = choose(getattr(self.options, what), names, what, self.raw.source.name)
-                self.where += f" AND {cell} = {duck.literal(chosen)}"
 
     def _other_ids(self) -> None:
         """Note a column of ids that tells more prompts apart than the one that was taken."""
