@@ -25,6 +25,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from pcorrect.data import PromptCounts
 from pcorrect.errors import PcorrectError
+from pcorrect.marginal import check_interval
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -87,12 +88,18 @@ class Moments:
 
         Returns
         -------
-        tuple of float, or None where the standard error is undefined or zero.
+        tuple of float, or None where the standard error is undefined.
+
+        Raises
+        ------
+        PcorrectError
+            No such estimand, or `ci_prob` is not between 0 and 1.
         """
         if estimand not in ("mu", "score"):
             raise PcorrectError(f"estimand must be 'mu' or 'score', got {estimand!r}")
+        check_interval(ci_prob, "eti")
         se = self.se_mu if estimand == "mu" else self.se_score
-        if self.mu is None or not se:
+        if self.mu is None or se is None:
             return None
         tail = (1 + ci_prob) / 2
         factor = float(stdtrit(self.n_prompts - 1, tail) if estimand == "mu" else ndtri(tail))
@@ -113,10 +120,12 @@ class Moments:
         Raises
         ------
         PcorrectError
-            The split into within and between is not identified.
+            The split into within and between is not identified, or k < 1.
         """
         if self.between is None or self.within is None:
             raise PcorrectError("the standard error at another k needs prompts with k >= 2")
+        if not np.all(np.asarray(k) >= 1):
+            raise PcorrectError(f"k must be at least 1, got {k}")
         return np.sqrt((self.between + self.within / np.asarray(k)) / (n or self.n_prompts))
 
     def to_dataset(self) -> xr.Dataset:
@@ -164,7 +173,8 @@ def moments(counts: PromptCounts) -> Moments:
     if n == 0:
         return Moments(0, 0.0, None, None, None, None, None, ("no prompt has a scored generation",))
     notes: list[str] = []
-    se_mu = float(np.sqrt(p_hat.var(ddof=1) / n)) if n > 1 else None
+    alike = p_hat.min() == p_hat.max()
+    se_mu = float(np.sqrt(p_hat.var(ddof=1) / n)) if n > 1 and not alike else None
     if n == 1:
         notes.append("one prompt: the error of mu for new prompts is not defined")
     repeated = k >= 2
@@ -176,12 +186,13 @@ def moments(counts: PromptCounts) -> Moments:
         error = np.full(n, within) / k
         error[repeated] = w / k[repeated]
         se_score = float(np.sqrt(error.mean() / n))
-        if within == 0 and 0 < p_hat.mean() < 1:
+        if within == 0:
             se_score = None
-            notes.append(
-                "no prompt has both right and wrong generations: a standard error of 0 for the "
-                "score would be no answer, use the posterior"
-            )
+            if 0 < p_hat.mean() < 1:
+                notes.append(
+                    "no prompt has both right and wrong generations: a standard error of 0 for the "
+                    "score would be no answer, use the posterior"
+                )
         if repeated.sum() > 1:
             sigma2 = float(p_hat[repeated].var(ddof=1) - (w / k[repeated]).mean())
         if sigma2 is not None and sigma2 < 0:
@@ -193,10 +204,16 @@ def moments(counts: PromptCounts) -> Moments:
             "k = 1 everywhere: sigma, the split of the variance and the error of score are "
             "not identified"
         )
-    if p_hat.min() == p_hat.max() and p_hat[0] in (0.0, 1.0):
+    if alike and p_hat[0] in (0.0, 1.0):
         what = "correct" if p_hat[0] == 1 else "wrong"
         notes.append(
-            f"all generations are {what}: a standard error of 0 is no answer, use the posterior"
+            f"all generations are {what}: a standard error of 0 would be no answer, use the "
+            "posterior"
+        )
+    elif alike and n > 1:
+        notes.append(
+            "every prompt has the same share of correct generations: a standard error of 0 for "
+            "new prompts would be no answer, use the posterior"
         )
     harmonic = float(n / np.sum(1 / k))
     return Moments(n, harmonic, float(p_hat.mean()), se_mu, se_score, sigma2, within, tuple(notes))

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from pcorrect.comparison import suite, suite_difference
+from pcorrect.comparison import paired_difference, pass_at_k, rank, suite, suite_difference
 from pcorrect.errors import ChoiceError, DataError, PcorrectError
 
 
@@ -59,7 +59,7 @@ def test_difference_is_paired_and_turns(tables):
 def test_an_llm_against_itself(tables):
     result = suite_difference(tables, "a", "a")
     for row in (*result.parts, result.macro, result.micro):
-        assert (row.estimate, row.se, row.p_above_zero) == (0, 0, 0.5)
+        assert (row.estimate, row.se, row.p_above_zero) == (0, None, 0.5)
         assert (row.mu.mean, row.mu.sd, row.mu.lower, row.mu.upper) == (0, 0, 0, 0)
 
 
@@ -124,3 +124,21 @@ def test_text_and_json(tables):
     assert row["llm"] == "a - b"
     assert 0 <= row["macro"]["p_better"] <= 1
     assert "p_better" not in suite(tables, "a").to_dict()["macro"]
+
+
+def test_an_error_of_zero_is_no_answer(counts_of):
+    same = [counts_of([[4] * 6, [0] * 6], 4, benchmark=name) for name in ("x", "y")]
+    one, gap = suite(same, "a"), suite_difference(same, "a", "b")
+    ranking = rank(same)
+    for row in (*one.parts, one.macro, one.micro, *gap.parts, gap.macro, gap.micro):
+        assert row.se is None
+    for notes in (one.notes, gap.notes, ranking.notes):
+        assert any("standard error of 0 would be no answer" in note for note in notes)
+    assert np.isnan(ranking.se).all()
+    assert json.loads(json.dumps(ranking.to_dict()))["llms"][0]["se"] is None
+    pair = paired_difference(same[0], "a", "b")
+    assert (pair.se_mu, pair.se_score) == (None, None)
+    assert sum("standard error of 0" in note for note in pair.notes) == 2
+    (passed,) = pass_at_k(same[0].select("a"), 1)
+    assert passed.se is None
+    assert any("standard error of 0" in note for note in passed.notes)

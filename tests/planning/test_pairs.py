@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit
 
+from pcorrect import paired_difference
 from pcorrect.data import PromptCounts
 from pcorrect.errors import PcorrectError
 from pcorrect.fitting import run_fit
@@ -38,16 +40,59 @@ def test_variances_are_unbiased_over_data_sets() -> None:
         assert np.mean(found) == pytest.approx(true, abs=4 * np.std(found) / np.sqrt(300) + 1e-3)
 
 
-def test_spread_of_few_sure_prompts_is_the_sample_variance() -> None:
-    """Nothing within prompts, nine of them: the draws average to the unbiased variance."""
+def test_moments_of_few_sure_prompts_match_the_closed_form() -> None:
+    """Nine prompts without noise and the unknown one, of 4 generations each."""
     s = np.array([4, 4, 4, 4, 4, 4, 0, 0, 0])
-    one = PromptCounts.from_arrays(s, 4, llm="a")
-    two = PromptCounts.from_arrays(4 - s[::-1], 4, llm="b")
-    d = (s - (4 - s[::-1])) / 4
-    pair = pair_variances(one, two, draws=20_000)
-    error = pair.between.std() / np.sqrt(20_000)
-    assert pair.between.mean() == pytest.approx(d.var(ddof=1), abs=4 * error)
-    assert not pair.within.any()
+    n, k = len(s), 4
+    one = PromptCounts.from_arrays(s, k, llm="a")
+    two = PromptCounts.from_arrays(k - s[::-1], k, llm="b")
+    d = (s - (k - s[::-1])) / k
+    pair = pair_variances(one, two, draws=40_000)
+    # E d**2 of the unknown prompt: two outcomes of k tries, uniform p of correlation 1/2 in z
+    v = 2 * (1 / 12 + 1 / (6 * k) - np.arcsin(0.25) / (2 * np.pi))
+    size = n / (n + 5) * (n + 1)
+    variance = (d @ d + v) / (n + 1) - (d.sum() ** 2 + v) / (n + 1) ** 2
+    spread = variance * n / (n - 1)
+    error = 2 / (6 * k) / (n + 1)
+    noise = 4 / np.sqrt(20_000)
+    assert pair.difference.mean() == pytest.approx(
+        d.sum() / (n + 1), abs=noise * pair.difference.std()
+    )
+    of_mean = v / (n + 1) ** 2
+    assert pair.difference.var() == pytest.approx(variance / (size + 1) + of_mean, rel=0.05)
+    assert pair.between.mean() == pytest.approx(spread - error, abs=noise * pair.between.std())
+    assert pair.within.mean() == pytest.approx(2 / 6 / (n + 1), abs=noise * pair.within.std())
+
+
+@pytest.mark.parametrize("n", [3, 8, 20])
+def test_few_prompts_that_agree_do_not_make_sure(n: int) -> None:
+    """All differences the same: neither certain nor without an error."""
+    one = PromptCounts.from_arrays([3] * n, 4, llm="a")
+    two = PromptCounts.from_arrays([2] * n, 4, llm="b")
+    pair = pair_variances(one, two)
+    judged = paired_difference(_table(one, two), "a", "b")
+    assert pair.p_better == pytest.approx(judged.p_better, abs=0.03)
+    assert pair.p_better < 1
+    assert np.isnan(pair.se_mu)
+    sure = pair_variances(
+        PromptCounts.from_arrays([4] * n, 4, llm="a"), PromptCounts.from_arrays([0] * n, 4, llm="b")
+    )
+    assert np.isnan([sure.se_mu, sure.se_score]).all()
+    assert sure.difference_here.std() > 0
+
+
+def _table(one: PromptCounts, two: PromptCounts) -> pd.DataFrame:
+    return pd.concat(
+        pd.DataFrame(
+            {
+                "llm": x.llm,
+                "prompt": x.prompt,
+                "n_correct": x.n_correct,
+                "n_generations": x.n_generations,
+            }
+        )
+        for x in (one, two)
+    )
 
 
 def test_very_many_prompts_are_drawn_from_the_normal_limit(

@@ -251,6 +251,17 @@ def test_no_more_generations_than_there_can_be() -> None:
     assert "one prompt only" in str(one)
 
 
+@pytest.mark.parametrize(("right", "wrong"), [(8, 0), (8, 4)])
+@pytest.mark.parametrize("estimand", ["mu", "score"])
+def test_many_prompts_that_all_differ_alike_are_decided(
+    right: int, wrong: int, estimand: str
+) -> None:
+    a, b = (PromptCounts.from_arrays([s] * 200, 8, llm=x) for s, x in ((right, "a"), (wrong, "b")))
+    found = stopping_pair(a, b, looks=[2, 4, 8, 16], estimand=estimand)
+    assert found.stop
+    assert "a is better" in str(found)
+
+
 @pytest.mark.parametrize("estimand", ["mu", "score"])
 def test_a_difference_without_any_spread_decides_nothing(estimand: str) -> None:
     a, b = (PromptCounts.from_arrays(s, 2, llm=x) for s, x in (([2, 2], "a"), ([1, 1], "b")))

@@ -12,7 +12,7 @@ from pcorrect.comparison.estimates import Estimate, check_rope, equivalence
 from pcorrect.comparison.joint import couple
 from pcorrect.comparison.paired_result import PairedDifference
 from pcorrect.comparison.pairing import Pair, make_pair, require_groups, two_llms, ungrouped
-from pcorrect.comparison.weights import Units, mean_draws
+from pcorrect.comparison.weights import NO_ERROR, Units, mean_draws, standard_error
 from pcorrect.errors import PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL, Fit, run_fit
 from pcorrect.marginal import CiKind, FloatArray, check_interval
@@ -124,7 +124,7 @@ def paired_difference(
         ci_prob=ci_prob,
         ci_kind=ci_kind,
         seed=seed,
-        notes=(*pair.notes, *_notes(pair, fits, by_group)),
+        notes=(*pair.notes, *_notes(pair, fits, by_group), *_unknown_errors(pair, closed, units)),
         draws_mu=sign * posteriors[0],
         pair=pair,
         fits=(fits[1], fits[0]) if swap else (fits[0], fits[1]),
@@ -196,14 +196,28 @@ def _moment_estimates(pair: Pair, units: list[Units]) -> _Closed:
         return _Closed(difference, None, se_score, None)
     if not pair.paired:
         variance = sum(float(each.covariance()[0, 0]) for each in units)
-        return _Closed(difference, float(np.sqrt(variance)), se_score, None)
+        return _Closed(difference, standard_error(variance), se_score, None)
     covariance = units[0].covariance()
     alone = float(covariance[0, 0] + covariance[1, 1])
     together = max(alone - 2 * float(covariance[0, 1]), 0.0)
     # Rounding leaves 1e-35 where every difference is the same.
     together = 0.0 if together < 1e-15 * alone else together
     gain = float(np.sqrt(alone / together)) if together > 0 else None
-    return _Closed(difference, float(np.sqrt(together)), se_score, gain)
+    return _Closed(difference, standard_error(together), se_score, gain)
+
+
+def _unknown_errors(pair: Pair, closed: _Closed, units: list[Units]) -> list[str]:
+    notes: list[str] = []
+    if pair.a == pair.b:
+        return notes
+    if closed.se_mu is None and min(len(each) for each in units) > 1:
+        notes.append(NO_ERROR)
+    if closed.se_score is None and pair.n_generations.max() > 1:
+        notes.append(
+            "no prompt of one llm has both right and wrong generations: a standard error of 0 for "
+            "the score would be no answer, use its interval"
+        )
+    return notes
 
 
 def _notes(pair: Pair, fits: list[Fit], by_group: bool) -> list[str]:

@@ -21,6 +21,7 @@ from scipy.special import gammaln
 
 from pcorrect.comparison.draws import prompt_draws, scored, select_llms, with_bar
 from pcorrect.comparison.estimates import Estimate
+from pcorrect.comparison.weights import NO_ERROR, standard_error
 from pcorrect.data import IntArray, PromptCounts
 from pcorrect.errors import ChoiceError, PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL, Fit, run_fit
@@ -148,11 +149,12 @@ def pass_at_k(
     check_interval(ci_prob, ci_kind)
     if kind not in ("pass@k", "pass^k"):
         raise ChoiceError(f"kind must be 'pass@k' or 'pass^k', got {kind!r}", ["pass@k", "pass^k"])
-    wanted = [int(x) for x in np.atleast_1d(np.asarray(k))]
-    if not wanted:
+    given = np.atleast_1d(np.asarray(k, float))
+    if not len(given):
         raise PcorrectError("k names no number of generations: give one or more, such as 1")
-    if np.any(np.asarray(k) != np.floor(np.asarray(k, float))) or min(wanted) < 1:
+    if not np.all((given >= 1) & (given == np.floor(given)) & (given < 2**53)):
         raise PcorrectError(f"k = {k!r}: needs whole numbers of at least 1")
+    wanted = [int(x) for x in given]
     if isinstance(data, PromptCounts):
         selected = [data]
     else:
@@ -183,7 +185,9 @@ def _one(
     defined = ~np.isnan(value)
     count, prompts = int(defined.sum()), len(n)
     unbiased = float(value[defined].mean()) if count else None
-    se = float(value[defined].std(ddof=1) / np.sqrt(count)) if count > 1 else None
+    se = standard_error(float(value[defined].var(ddof=1)) / count) if count > 1 else None
+    if count > 1 and se is None:
+        notes.append(NO_ERROR)
     if not count:
         notes.append(f"no prompt has {k} generations (at most {n.max(initial=0)}): not estimable")
     elif count < prompts:
@@ -240,7 +244,8 @@ def population_pass(population: Population, k: int, kind: Kind) -> FloatArray:
     )
     rest = np.exp(log_all) if kind == "pass^k" else -np.expm1(log_all)
     atoms = np.sum(population.weight * _pass(population.atom, k, kind), axis=1)
-    return np.asarray(population.beta_weight * rest + atoms)
+    # shares add up to 1 within rounding
+    return np.minimum(population.beta_weight * rest + atoms, 1.0)
 
 
 def _pass(p: FloatArray, k: int, kind: Kind) -> FloatArray:

@@ -13,7 +13,14 @@ from pcorrect.comparison.pairing import require_groups, ungrouped
 from pcorrect.comparison.ranking_result import Ranking
 from pcorrect.comparison.ranks import Stability, pairwise, runs, stability
 from pcorrect.comparison.suites import macro_weights
-from pcorrect.comparison.weights import Lenders, Units, macro_draws, rerun_means
+from pcorrect.comparison.weights import (
+    NO_ERROR,
+    Lenders,
+    Units,
+    macro_draws,
+    rerun_means,
+    standard_error,
+)
 from pcorrect.data import Counts, PromptCounts
 from pcorrect.errors import ChoiceError, DataError, PcorrectError
 from pcorrect.marginal import CiKind, FloatArray, Marginal, check_interval
@@ -109,6 +116,9 @@ def rank(
     variance = np.einsum("b,bl->l", share**2, np.stack([np.diag(u.covariance()) for u in units]))
     rngs = [np.random.default_rng([seed, i]) for i in range(len(units) + 1)]
     mu = macro_draws(units, share, draws, rngs[:-1])[:, order]
+    sure = [name for name, v in zip(names, variance, strict=True) if standard_error(v) is None]
+    if sure and sum(len(u) for u in units) > len(units):
+        notes.append(f"{', '.join(sure)}: {NO_ERROR}")
     pairs = pairwise(mu, ci_prob)
     estimate = estimate[order]
     ordered = tuple(names[i] for i in order)
@@ -122,7 +132,7 @@ def rank(
         llm=ordered,
         benchmark=tuple(part.benchmark for part in parts),
         estimate=estimate,
-        se=np.sqrt(variance)[order],
+        se=np.array([standard_error(v) or np.nan for v in variance])[order],
         mean=np.array([value.mean for value in values]),
         sd=np.array([value.sd for value in values]),
         lower=interval[:, 0],
@@ -223,7 +233,10 @@ def _again_same(
     order: NDArray[np.intp],
     rng: np.random.Generator,
 ) -> Stability | None:
-    """New generations of the same prompts: the new means differ by the noise of both runs."""
+    """New generations of the same prompts: the new means differ by the noise of both runs.
+
+    None where that noise is not in the data: k = 1, or no prompt with both outcomes.
+    """
     variance = np.zeros(len(order))
     for weight, part in zip(share, parts, strict=True):
         for i, name in enumerate(part.llm):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pcorrect.comparison.ranks import Stability
 from pcorrect.marginal import CiKind, FloatArray
+from pcorrect.plain import plain
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class Ranking:
             for i, name in enumerate(self.llm)
         ]
         again = {"new_prompts": self.new_prompts, "same_prompts": self.same_prompts}
-        return {
+        result = {
             "benchmark": list(self.benchmark),
             "llms": rows,
             "p_better": self.p_better,
@@ -124,3 +125,4 @@ class Ranking:
             "seed": self.seed,
             "notes": list(self.notes),
         }
+        return dict(plain(result))

@@ -11,7 +11,7 @@ from pcorrect.api import all_counts
 from pcorrect.comparison.estimates import Estimate, probability_above
 from pcorrect.comparison.pairing import make_pair, require_groups, row_of, ungrouped
 from pcorrect.comparison.suite_table import Suite, SuiteRow
-from pcorrect.comparison.weights import Units, macro_draws, mean_draws
+from pcorrect.comparison.weights import NO_ERROR, Units, macro_draws, mean_draws, standard_error
 from pcorrect.data import Counts
 from pcorrect.errors import ChoiceError, DataError, PcorrectError
 from pcorrect.marginal import CiKind, FloatArray, check_interval
@@ -205,7 +205,7 @@ def _assemble(
         variance: float,
         drawn: FloatArray,
     ) -> SuiteRow:
-        se = float(np.sqrt(max(variance, 0.0))) if np.isfinite(variance) else None
+        se = standard_error(variance)
         better = None if sign is None else probability_above(drawn)
         value = Estimate.from_draws(drawn, ci_prob, ci_kind)
         return SuiteRow(name, weight, prompts, estimate, se, value, better)
@@ -215,6 +215,13 @@ def _assemble(
         for i, ((name, units), w) in enumerate(zip(parts, share, strict=True))
     ]
     rows = tuple(each[0] for each in found)
+    sure = [
+        each.name
+        for (each, _), (_, units) in zip(found, parts, strict=True)
+        if each.se is None and len(units) > 1
+    ]
+    if sure and sign != 0:
+        notes += (f"{', '.join(sure)}: {NO_ERROR}",)
     rngs = [np.random.default_rng([seed, len(parts) + 1, i]) for i in range(len(parts))]
     together = macro_draws([units for _, units in parts], share, draws, rngs)
     macro = _row(

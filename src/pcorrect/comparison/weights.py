@@ -152,6 +152,17 @@ class Lenders:
         return self.share[rng.choice(len(self.prob), size=count, p=self.prob)]
 
 
+#: Said where every prompt agrees.
+NO_ERROR = (
+    "every prompt shows the same: a standard error of 0 would be no answer, use the interval of mu"
+)
+
+
+def standard_error(variance: float) -> float | None:
+    """Square root; None where the variance is undefined, or 0 up to rounding."""
+    return float(np.sqrt(variance)) if variance > 1e-24 else None
+
+
 def mean_draws(
     units: Units, draws: int, rng: np.random.Generator, lenders: Lenders | None = None
 ) -> FloatArray:
@@ -168,7 +179,7 @@ def mean_draws(
     """
     if np.any(units.times @ units.size == 0):
         raise PcorrectError("an llm has no scored generation on these prompts: nothing to compare")
-    c = _concentration(len(units))
+    c = concentration(len(units))
     out = []
     for count in _blocks(-(-draws // 2), len(units.times)):
         weight = rng.standard_gamma(c * units.times, (count, len(units.times)))
@@ -198,7 +209,8 @@ def macro_draws(
     )
 
 
-def _concentration(n: int) -> float:
+def concentration(n: int) -> float:
+    """Shape c of the weights of n units."""
     return n / (n + 5.0)
 
 
@@ -210,7 +222,7 @@ def rerun_means(
     Posterior predictive: the weights are the law of a new prompt (or group), of which n are drawn.
     """
     n = len(units)
-    c = _concentration(n)
+    c = concentration(n)
     out = []
     for count in _blocks(draws, len(units.times)):
         weight = rng.standard_gamma(c * units.times, (count, len(units.times)))
@@ -240,13 +252,15 @@ def _imaginary(
     units: Units, count: int, rng: np.random.Generator, lenders: Lenders | None
 ) -> list[FloatArray]:
     """Shares of the imaginary prompts in pairs, (count, 2, L) or (count, 1, L) where both agree."""
-    unknown = _unknown(units.k, count, rng)
+    unknown, _ = unknown_prompt(units.k, count, rng)
     pair = np.stack([unknown, 1 - unknown], axis=1)
     return [pair] if lenders is None else [pair, lenders.draw(count, rng)[:, None, :]]
 
 
-def _unknown(k: IntArray, count: int, rng: np.random.Generator) -> FloatArray:
-    """Shares that llms get right of a prompt about which nothing is known, shape (count, L)."""
+def unknown_prompt(
+    k: IntArray, count: int, rng: np.random.Generator
+) -> tuple[FloatArray, IntArray]:
+    """Shares right of a prompt about which nothing is known, and of how many, shape (count, L)."""
     llms = k.shape[1]
     common = rng.standard_normal((count, 1))
     own = rng.standard_normal((count, llms))
@@ -256,7 +270,7 @@ def _unknown(k: IntArray, count: int, rng: np.random.Generator) -> FloatArray:
     if not len(rows):
         rows = np.broadcast_to(np.maximum(np.round(k.mean(axis=0)), 1).astype(np.int64), (1, llms))
     tries = rows[rng.integers(len(rows), size=count)]
-    return np.asarray(rng.binomial(tries, p) / tries)
+    return np.asarray(rng.binomial(tries, p) / tries), tries
 
 
 def _blocks(count: int, width: int) -> Iterator[int]:

@@ -16,6 +16,7 @@ from pcorrect.errors import DataError, PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL, Fit, run_fit
 from pcorrect.marginal import CiKind, FloatArray, check_interval
 from pcorrect.moment_estimates import moments
+from pcorrect.plain import plain
 from pcorrect.populations.population import Population
 
 _DRAWS = 1000
@@ -91,7 +92,7 @@ class RandomnessTable:
         """Plain types for JSON."""
         return {
             "llms": [row.to_dict() for row in self.rows],
-            "p_more_random": self.p_more_random,
+            "p_more_random": plain(self.p_more_random),
             "n_prompts": self.n_prompts,
             "n_left_out": self.n_left_out,
         }

@@ -2,9 +2,9 @@ r"""Two llms on shared prompts: the k from which on they come out in the right o
 
 The difference of the two proportions of a prompt has the between-prompt variance
 :math:`\tau^2 = \mathrm{Var}(p_{A,i} - p_{B,i})` and the within-prompt one
-:math:`W_{A,i} / k_{A,i} + W_{B,i} / k_{B,i}`. Their posterior is the Bayesian bootstrap over
-prompts (Rubin 1981): Dirichlet(1, .., 1) weights, one set for all quantities, so that they vary
-together.
+:math:`W_{A,i} / k_{A,i} + W_{B,i} / k_{B,i}`. Their posterior is that of the comparison
+(`pcorrect.comparison.weights`): Dirichlet(c, .., c) weights over the prompts and one prompt about
+which nothing is known, one set for all quantities, so that they vary together.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
-from pcorrect.data import PromptCounts
+from pcorrect.comparison.weights import concentration, unknown_prompt
+from pcorrect.data import IntArray, PromptCounts
 from pcorrect.errors import PcorrectError
 from pcorrect.marginal import FloatArray
 from pcorrect.planning.goals import MinimalK, smallest_k, smallest_whole
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-# With more prompts the Bayesian bootstrap is drawn from its normal limit.
+# With more different prompts the means are drawn from their normal limit.
 _MANY = 20_000
 
 
@@ -44,7 +45,7 @@ class PairVariances:
         Shared prompts with a scored generation of both.
     estimate, se_mu, se_score : float
         Mean of the paired differences, and its moment standard errors for new and for these
-        prompts.
+        prompts; NaN where they would be 0, since nothing varies, or k = 1.
     difference, difference_here : ndarray, shape (D,)
         Of mu, and of the score on exactly these prompts.
     between, within : ndarray, shape (D,)
@@ -87,7 +88,7 @@ def pair_variances(
     a, b : PromptCounts or Fit
         Paired by prompt id.
     draws, seed : int
-        Of the Bayesian bootstrap.
+        Of the posterior.
 
     Raises
     ------
@@ -117,21 +118,29 @@ def pair_variances(
         within, error = np.zeros(n), np.zeros(n)
     elif not within.any() and not d.any():
         unknown = "the two llms answer every prompt alike"
-    delta, total, w, e = _bootstrap([d, d**2, within, error], draws, rng)
-    # unbiased: a weighted variance is (n - 1) / (n + 1) of the sample variance on average
-    spread = (total - delta**2) * (n + 1) / (n - 1)
-    se_score = float(np.sqrt(error.sum()) / n)
-    if unknown.startswith(SINGLE):
-        se_score = np.nan
-    here = d.mean() + np.nan_to_num(se_score) * rng.standard_normal(draws)
+    k = np.stack([k_a, k_b], axis=1).astype(np.int64)
+    # One order of the two, so that swapping them flips signs only.
+    sign = -1 if one.llm > two.llm else 1
+    table = np.stack([sign * d, d**2, within, error], axis=1)
+    delta, total, w, e = _means(table, k[:, ::sign], draws, rng)
+    # Unbiased but for the unknown prompt: the factor of a weighted variance, and ddof = 1.
+    size = (n + 1) * concentration(n)
+    spread = (total - delta**2) * (size + 1) / size * n / (n - 1)
+    se_here = float(np.sqrt(error.sum()) / n)
+    middle, width = float(d.mean()), se_here
+    if not se_here and not unknown.startswith(SINGLE):
+        middle, width = _score_of_sure(p_a, k_a, p_b, k_b)
+    here = middle + width * rng.standard_normal(draws)
+    se_mu = float(np.sqrt(d.var(ddof=1) / n))
+    se_mu, se_score = (x if x > 1e-12 else np.nan for x in (se_mu, se_here))
     return PairVariances(
         one.llm,
         two.llm,
         n,
         float(d.mean()),
-        float(np.sqrt(d.var(ddof=1) / n)),
+        se_mu,
         se_score,
-        delta,
+        sign * delta,
         here,
         np.maximum(spread - e, 0.0),
         w,
@@ -152,21 +161,51 @@ def _prompt_moments(
     return p, w, k
 
 
-def _bootstrap(values: list[FloatArray], draws: int, rng: np.random.Generator) -> list[FloatArray]:
-    """Weighted means of each array under Dirichlet(1, .., 1) weights, the same for all.
+def _means(table: FloatArray, k: IntArray, draws: int, rng: np.random.Generator) -> FloatArray:
+    """Weighted means of d, d**2, within and error over prompts, shape (4, draws).
 
-    For very many prompts these means are normal, and drawn as such.
+    Draws come in pairs, with opposite outcomes of the unknown prompt. For very many different
+    prompts the means are normal, and drawn as such.
     """
-    table = np.stack(values, axis=1)
-    if len(table) > _MANY:
-        cov = np.cov(table.T, bias=True) / len(table)
-        return list(rng.multivariate_normal(table.mean(axis=0), cov, size=draws).T)
-    out = np.empty((draws, len(values)))
-    step = max(1, 4_000_000 // len(table))
-    for i in range(0, draws, step):
-        weight = rng.standard_exponential((min(step, draws - i), len(table)))
-        out[i : i + step] = weight @ table / weight.sum(axis=1, keepdims=True)
-    return list(out.T)
+    n = len(table)
+    rows, times = np.unique(table, axis=0, return_counts=True)
+    if len(rows) > _MANY:
+        cov = np.cov(table.T, bias=True) / n
+        return np.asarray(rng.multivariate_normal(table.mean(axis=0), cov, size=draws).T)
+    c = concentration(n)
+    out = np.empty((-(-draws // 2), 2, table.shape[1]))
+    step = max(1, 4_000_000 // len(rows))
+    for i in range(0, len(out), step):
+        count = min(step, len(out) - i)
+        weight = rng.standard_gamma(c * times, (count, len(rows)))
+        spare = rng.standard_gamma(c, count)
+        unknown = _unknown_pair(k, count, rng)
+        above = (weight @ rows)[:, None, :] + spare[:, None, None] * unknown
+        out[i : i + count] = above / (weight.sum(axis=1) + spare)[:, None, None]
+    return out.reshape(-1, table.shape[1])[:draws].T
+
+
+def _unknown_pair(k: IntArray, count: int, rng: np.random.Generator) -> FloatArray:
+    """d, d**2, within and error of the unknown prompt, of both signs, shape (count, 2, 4)."""
+    share, tries = unknown_prompt(k, count, rng)
+    d = share[:, 0] - share[:, 1]
+    w = share * (1 - share) * tries / np.maximum(tries - 1, 1)
+    same = np.stack([d**2, w.sum(axis=1), (w / tries).sum(axis=1)], axis=1)
+    return np.stack([np.column_stack([x, same]) for x in (d, -d)], axis=1)
+
+
+def _score_of_sure(*shares_and_k: FloatArray) -> tuple[float, float]:
+    """Mean and error of the score's difference where no prompt has both outcomes.
+
+    The posterior under Jeffreys' prior of every p_i: moments would say that nothing varies.
+    """
+    p_a, k_a, p_b, k_b = shares_and_k
+    mean, variance = 0.0, 0.0
+    for sign, p, k in ((1, p_a, k_a), (-1, p_b, k_b)):
+        middle = (p * k + 0.5) / (k + 1)
+        mean += sign * float(middle.mean())
+        variance += float(np.sum(middle * (1 - middle) / (k + 2)))
+    return mean, float(np.sqrt(variance) / len(p_a))
 
 
 @dataclass(frozen=True)

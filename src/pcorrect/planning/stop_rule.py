@@ -256,14 +256,17 @@ def stopping_pair(
 
 
 def paired_z(pair: PairVariances, estimand: str) -> float:
-    """Normal score of the paired difference (Student t for new prompts)."""
+    """Normal score of the paired difference (Student t for new prompts).
+
+    Where nothing varies, and moments know no error, it is that of the posterior.
+    """
+    value, se, draws = pair.estimate, pair.se_mu, pair.difference
     if estimand == "score":
-        return _ratio(pair.estimate, pair.se_score)
-    t = _ratio(pair.estimate, pair.se_mu)
+        se, draws = pair.se_score, pair.difference_here
+    if np.isnan(se):
+        value, se = float(draws.mean()), float(draws.std())
+    t = value / se if se > 0 else 0.0
+    if estimand == "score":
+        return t
     # the lower tail keeps its digits where the upper one rounds to 1
     return float(-np.sign(t) * ndtri(max(stdtr(pair.n_prompts - 1, -abs(t)), 1e-300)))
-
-
-def _ratio(value: float, se: float) -> float:
-    # without any spread the error is unknown, not 0
-    return value / se if se > 0 else 0.0
