@@ -217,6 +217,7 @@ def distributions(rng: np.random.Generator) -> dict[str, np.ndarray]:
         "mostly one, 5 others": np.r_[mostly, (1 - mostly) * rng.dirichlet(np.ones(5))],
         "one and a tail of 20": np.r_[one, (1 - one) * rng.dirichlet(np.full(20, 0.3))],
         "20, even": np.full(20, 0.05),
+        "1000, even": np.full(1000, 0.001),
         "50, Zipf": zipf / zipf.sum(),
     }
 

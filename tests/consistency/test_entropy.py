@@ -8,7 +8,9 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.special import digamma
 
+from pcorrect.consistency import entropy as module
 from pcorrect.consistency.entropy import consistency, entropy
 
 
@@ -64,6 +66,22 @@ def test_impossible_sizes(sizes):
         consistency(sizes)
 
 
+@pytest.mark.parametrize("sizes", [[-1, 3], [2.5, 1], [float("nan"), 2]])
+def test_sizes_are_counts(sizes):
+    with pytest.raises(ValueError, match="whole numbers"):
+        entropy(sizes)
+
+
+@pytest.mark.parametrize("theta", [0.5, 20.0, 300.0])
+def test_entropy_of_a_dirichlet_process(theta):
+    """Draws given theta against the closed form of the mean (Archer, Park & Pillow 2014)."""
+    grid, _, pool = module._prior()
+    t = int(np.argmin(np.abs(np.log(grid / theta))))
+    expected = digamma(grid[t] + 1) - digamma(1)
+    error = pool[t].std() / np.sqrt(pool.shape[1])
+    assert pool[t].mean() == pytest.approx(expected, abs=4 * error + 1e-9)
+
+
 def test_impossible_interval():
     with pytest.raises(ValueError, match="ci_prob"):
         entropy([2, 1], ci_prob=1.0)
@@ -101,6 +119,19 @@ def naive(sizes):
 def test_coverage(k):
     # 600 intervals: a true rate of 5 % exceeds 8 % once in a thousand runs.
     assert missed(own, k) < 0.08
+
+
+@pytest.mark.parametrize("k", [4, 16, 50])
+@pytest.mark.parametrize("m", [200, 1000])
+def test_many_answers_of_which_few_come_twice(m, k):
+    """S of m equal clusters: 80 intervals, of which far from all missed with a cut-off prior."""
+    rng = np.random.default_rng(m)
+    inside = 0
+    for _ in range(80):
+        n = rng.multinomial(k, np.full(m, 1 / m))
+        low, high = own(sorted(n[n > 0].tolist()))
+        inside += low <= -np.log(m) <= high
+    assert inside >= 60
 
 
 def test_the_check_of_coverage_fails_a_wrong_interval():
