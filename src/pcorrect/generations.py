@@ -138,7 +138,7 @@ class Generations:
                 f"FROM ({query}) GROUP BY benchmark, llm, prompt, source"
             )
         except duckdb.Error as error:
-            raise DataError(f"{self!r}: {duck.reason(error)}") from error
+            raise DataError(f"{self._sources}: {duck.reason(error)}") from error
 
     def _check(self) -> None:
         """Raise an error for rows without a name, and for a choice that leaves no row."""
@@ -154,7 +154,7 @@ class Generations:
                 )
         wanted = self.selection
         if not total and not (wanted.llm or wanted.benchmark):
-            raise DataError(f"{self!r}: there are no rows")
+            raise DataError(f"{self._sources}: there are no rows")
         if not total:
             raise self._absent(wanted)
         found = self.con.execute("SELECT DISTINCT llm, benchmark FROM cells").fetchall()
@@ -181,10 +181,13 @@ class Generations:
             llms if wanted.llm else benchmarks,
         )
 
-    def __repr__(self) -> str:
+    @property
+    def _sources(self) -> str:
         shown = ", ".join(part.source.name for part in self.parts[:3])
-        more = f" and {len(self.parts) - 3} more" if len(self.parts) > 3 else ""
-        return f"Generations({shown}{more})"
+        return shown + (f" and {len(self.parts) - 3} more" if len(self.parts) > 3 else "")
+
+    def __repr__(self) -> str:
+        return f"Generations({self._sources})"
 
 
 def _union(parts: Sequence[Part], selection: Selection) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 
 from pcorrect.counting import count
@@ -13,7 +12,7 @@ from pcorrect.observations import Answers, Outcomes, answers, outcomes
 from pcorrect.parts import Errors
 from pcorrect.readers.columns import ColumnMap
 from pcorrect.readers.options import Options
-from pcorrect.readers.paths import Paths
+from pcorrect.readers.paths import Paths, listed, looks_like_frame, no_paths
 from pcorrect.readers.reading import read_paths
 
 if TYPE_CHECKING:
@@ -158,17 +157,10 @@ def counts(data: Generations | Paths | IntoFrame, **options: Unpack[ReadOptions]
         if options:
             raise TypeError(f"options {sorted(options)} belong to read, which came before")
         return count(data)
-    if _is_paths(data):
-        return count(read(cast(Paths, data), **options))
+    paths = listed(data)
+    if paths is not None:
+        return count(read(paths, **options))
+    if not looks_like_frame(data):
+        raise no_paths(data)
     options.pop("texts", None)
     return count(from_frame(cast("IntoFrame", data), **options))  # type: ignore[misc]
-
-
-def _is_paths(data: object) -> bool:
-    if isinstance(data, str | os.PathLike):
-        return True
-    return (
-        isinstance(data, list | tuple | set | Iterable)
-        and not hasattr(data, "columns")
-        and not (hasattr(data, "schema"))
-    )

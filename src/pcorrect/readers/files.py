@@ -13,8 +13,9 @@ from typing import BinaryIO, cast
 from pcorrect.errors import DataError
 
 HEAD = 1 << 16
-_SUFFIXES = {".gz", ".zst", ".bz2", ".xz", ".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet"}
-_SUFFIXES |= {".txt", ".eval", ".tab", ".pq"}
+# Files that a folder of results is searched for.
+FORMATS = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".pq", ".eval")
+_SUFFIXES = {*FORMATS, ".txt", ".gz", ".zst", ".bz2", ".xz"}
 DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
 
 
@@ -80,8 +81,16 @@ def head(path: Path) -> bytes:
 
 
 def damaged(path: Path, error: Exception) -> DataError:
-    """Error for a file that does not decompress."""
+    """Error for a file that does not decompress, or that the system does not let us read."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return unreadable(str(path), error)
     return DataError(f"{path}: the file is damaged or cut off ({error}); fetch or write it anew")
+
+
+def unreadable(name: str, error: OSError) -> DataError:
+    """Error for a path that the system refuses to open or list."""
+    what = "; allow reading it, or leave it out" if isinstance(error, PermissionError) else ""
+    return DataError(f"{name}: cannot be read: {(error.strerror or str(error)).lower()}{what}")
 
 
 def check_zstd(path: Path) -> None:

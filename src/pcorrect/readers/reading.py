@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+import weakref
 from collections.abc import Sequence
+from pathlib import Path
 
 import duckdb
 
 from pcorrect import duck
-from pcorrect.errors import ChoiceError, DataError
+from pcorrect.errors import ChoiceError, DataError, PcorrectError
 from pcorrect.generations import Generations
 from pcorrect.parts import Part, Source
-from pcorrect.readers import lm_eval, paths
+from pcorrect.readers import files, lm_eval, paths
 from pcorrect.readers.dispatch import Reader
 from pcorrect.readers.options import Options
 from pcorrect.readers.refusal import Companion, NotResults
@@ -20,16 +24,30 @@ Found = list[tuple[paths.Input, "Part | Rows"]]
 
 
 def read_paths(given: paths.Paths, options: Options) -> Generations:
-    """Read files, globs and directories; see `pcorrect.readers.read`."""
+    """Read files, globs, directories and pipes; see `pcorrect.readers.read`."""
     inputs = paths.expand(given)
     llms = paths.llm_names(inputs)
+    if all(map(paths.lasts, inputs)):
+        return _read(inputs, llms, options)
+    # What a pipe holds is kept in a folder that goes when the generations table goes.
+    folder = tempfile.mkdtemp(prefix="pcorrect-")
+    try:
+        generations = _read([paths.kept(item, folder) for item in inputs], llms, options)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    weakref.finalize(generations, shutil.rmtree, folder, ignore_errors=True)
+    return generations
+
+
+def _read(inputs: Sequence[paths.Input], llms: Sequence[str], options: Options) -> Generations:
     reader = Reader(duck.connect(), options)
     found: Found = []
     passed: list[str] = []
-    last: NotResults | None = None
+    last: DataError | None = None
     for number, (item, llm) in enumerate(zip(inputs, llms, strict=True)):
         try:
-            result = reader.read(Source(number, item.name, llm), item.path)
+            result = _one(reader, Source(number, item.name, llm), item)
         except NotResults as error:
             if item.asked:
                 raise
@@ -37,22 +55,59 @@ def read_paths(given: paths.Paths, options: Options) -> Generations:
                 passed.append(item.path.name)
             last = error
             continue
-        except duckdb.Error as error:
-            raise DataError(f"{item.name}: {duck.reason(error)}") from error
         if result is not None:
             found.append((item, result))
-    if not found:
-        raise _nothing(inputs, reader, options, last)
     notes = lm_eval.join_on_hash([result for _, result in found if isinstance(result, Rows)])
+    filled: list[tuple[paths.Input, Part]] = []
+    for item, result in found:
+        part = result.part(reader.con) if isinstance(result, Rows) else result
+        if _has_rows(reader.con, part, options):
+            filled.append((item, part))
+            continue
+        last = DataError("; ".join([f"{item.name}: there are no rows", *part.notes]))
+        if item.asked:
+            raise last
+        passed.append(item.path.name)
+    if not filled:
+        raise _nothing(inputs, reader, options, last)
     if passed:
         more = ", …" if len(passed) > 3 else ""
         notes.append(
             f"{len(passed)} file(s) hold no results and were passed over: "
             f"{', '.join(passed[:3])}{more}"
         )
-    parts = [r.part(reader.con) if isinstance(r, Rows) else r for _, r in found]
-    _refuse_copies([item for item, _ in found], parts, reader.con, options)
+    parts = [part for _, part in filled]
+    _refuse_copies([item for item, _ in filled], parts, reader.con, options)
     return Generations(reader.con, parts, options.selection, notes)
+
+
+def _one(reader: Reader, source: Source, item: paths.Input) -> Part | Rows | None:
+    """Read one file; whatever is wrong with it is a `PcorrectError` that names it."""
+    try:
+        return reader.read(source, item.path)
+    except PcorrectError as error:
+        if item.path != Path(item.name):
+            # the user knows the pipe, not the copy of what it held
+            error.args = (str(error).replace(str(item.path), item.name),)
+        raise
+    except duckdb.Error as error:
+        raise DataError(f"{item.name}: {duck.reason(error)}") from error
+    except OSError as error:
+        raise files.unreadable(item.name, error) from error
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        # A reader trusts the shape of what it has recognised: another one is a fault of the file.
+        raise DataError(
+            f"{item.name}: some of it is not as in other files of its format "
+            f"({type(error).__name__}: {error}); write it anew, or give the results as a table"
+        ) from error
+
+
+def _has_rows(con: duckdb.DuckDBPyConnection, part: Part, options: Options) -> bool:
+    """Whether a source holds a row, whatever llm or benchmark is asked for."""
+    queries = [part.query]
+    if part.names and (options.llm or options.benchmark):
+        queries.append(part.names)
+    return any(con.execute(f"SELECT 1 FROM ({query}) LIMIT 1").fetchall() for query in queries)
 
 
 def _nothing(

@@ -81,7 +81,7 @@ def find_texts(paths: Paths, columns: ColumnMap | None = None) -> dict[str, str]
     """
     found: dict[str, str | None] = {}
     for item in expand(paths):
-        if item.path.is_dir():
+        if not item.path.is_file():
             continue
         try:
             for key, text in _of_file(item.path, columns or {}):
