@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pcorrect.data import Counts
@@ -18,7 +19,13 @@ if TYPE_CHECKING:
 
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     """FILE… and the options that say how to read them."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="results: tables, logs, globs")
+    parser.add_argument(
+        "files",
+        nargs="+",
+        type=_input,
+        metavar="FILE",
+        help="results: tables, logs, globs, folders; - is standard input",
+    )
     group = parser.add_argument_group("reading")
     group.add_argument("--llm", action="append", metavar="NAME", help="use this llm (repeatable)")
     group.add_argument("--benchmark", action="append", metavar="NAME", help="use this benchmark")
@@ -27,7 +34,8 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="OURS=THEIRS",
-        help="map a column, e.g. prompt=question_uid (repeatable)",
+        help="map a column, e.g. prompt=question_uid (repeatable); generations=first,second,third "
+        "for one column per generation",
     )
     group.add_argument("--metric", help="which metric of a log that holds several")
     group.add_argument("--filter", help="which answer filter of an lm-eval samples file")
@@ -47,24 +55,41 @@ def read_generations(args: argparse.Namespace, *, texts: bool = False) -> Genera
     """The generations table that the arguments describe."""
     from pcorrect.readers import read
 
-    columns = {}
-    for pair in args.column:
-        ours, equals, theirs = pair.partition("=")
+    return read(args.files, **reading_options(args), texts=texts)
+
+
+def reading_options(args: argparse.Namespace) -> dict[str, Any]:
+    """The arguments that say how to read, as options of `pcorrect.readers.read`."""
+    names = ("llm", "benchmark", "metric", "filter", "scorer", "errors", "threshold")
+    return {"columns": column_map(args.column)} | {name: getattr(args, name) for name in names}
+
+
+def column_map(pairs: Sequence[str]) -> dict[str, str | list[str]]:
+    """Our name -> their column, from OURS=THEIRS; their columns for the generations.
+
+    Raises
+    ------
+    PcorrectError
+        A pair is none, or names a column of ours a second time.
+    """
+    columns: dict[str, str | list[str]] = {}
+    generations: list[str] = []
+    for pair in pairs:
+        ours, equals, theirs = (part.strip() for part in pair.partition("="))
         if not equals:
             raise PcorrectError(f"--column {pair}: write OURS=THEIRS, such as prompt=question_uid")
-        columns[ours.strip()] = theirs.strip()
-    return read(
-        args.files,
-        columns=columns or None,
-        llm=args.llm,
-        benchmark=args.benchmark,
-        metric=args.metric,
-        filter=args.filter,
-        scorer=args.scorer,
-        errors=args.errors,
-        threshold=args.threshold,
-        texts=texts,
-    )
+        if ours == "generations":
+            # as a line of CSV, so that a name with a comma can be quoted
+            generations += next(csv.reader([theirs], skipinitialspace=True), [""])
+            columns[ours] = generations
+        elif ours in columns:
+            raise PcorrectError(
+                f"--column {pair}: {ours} is {columns[ours]!r} already; name one column "
+                "(only generations takes several)"
+            )
+        else:
+            columns[ours] = theirs
+    return columns
 
 
 def read_counts(args: argparse.Namespace) -> list[Counts]:
@@ -72,6 +97,11 @@ def read_counts(args: argparse.Namespace) -> list[Counts]:
     from pcorrect.readers import counts
 
     return counts(read_generations(args))
+
+
+def _input(text: str) -> str:
+    """An argparse type: a path, where - is standard input as in other commands."""
+    return "/dev/stdin" if text == "-" else text
 
 
 def positive_int(text: str) -> int:
@@ -127,10 +157,12 @@ def share(value: float | None) -> str:
 __all__ = [
     "ChoiceError",
     "add_input_arguments",
+    "column_map",
     "positive_int",
     "probability",
     "read_counts",
     "read_generations",
+    "reading_options",
     "say",
     "share",
     "to_json",

@@ -54,9 +54,7 @@ def run(args: argparse.Namespace) -> int:
     if Path(args.output).is_dir():
         raise PcorrectError(f"-o {args.output}: is a directory; name the file to write")
     generations = common.read_generations(args, texts=True)
-    pairs = (pair.partition("=") for pair in args.column)
-    columns = {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
-    texts = {} if args.no_texts else find_texts(args.files, columns)
+    texts = {} if args.no_texts else find_texts(args.files, common.column_map(args.column))
     if args.texts:
         texts |= read_texts(args.texts)
     show = not args.quiet and sys.stderr.isatty()

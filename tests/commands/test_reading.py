@@ -1,0 +1,79 @@
+"""What every subcommand reads: files, pipes and column maps, as the command line gives them."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from pcorrect.cli import main
+
+FIT = ["--model", "beta_bernoulli", "--draws", "20", "--json"]
+WIDE = "id,first,second,third\na,1,0,1\nb,0,0,1\n"
+
+
+@pytest.fixture
+def table(tmp_path):
+    def make(text, name="t.csv"):
+        path = tmp_path / name
+        path.write_text(text)
+        return str(path)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        ["generations=first", "generations=second", "generations=third"],
+        ["generations=first,second,third"],
+        ["generations=first, second", 'generations="third"'],
+    ],
+)
+def test_one_column_per_generation(table, capsys, pairs):
+    columns = [word for pair in pairs for word in ("--column", pair)]
+    assert main(["fit", table(WIDE), *columns, *FIT]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["results"]
+    assert (found["k_min"], found["k_max"], found["rows"]["used"]) == (3, 3, 6)
+
+
+def test_a_name_with_a_comma_is_quoted(table, capsys):
+    path = table('id,"a,b",c\nx,1,1\ny,0,1\n')
+    assert main(["fit", path, "--column", 'generations="a,b",c', *FIT]) == 0
+    assert json.loads(capsys.readouterr().out)["results"][0]["k_max"] == 2
+
+
+def test_the_advice_for_several_series_works(table, capsys):
+    path = table("id,gen_1,gen_2,run_1,run_2\na,1,0,1,1\nb,0,0,1,1\n")
+    assert main(["fit", path, *FIT]) == 2
+    advice = capsys.readouterr().err.partition("column map: ")[2].split()[0]
+    assert advice == "generations=gen_1,gen_2"
+    assert main(["fit", path, "--column", advice, *FIT]) == 0
+
+
+@pytest.mark.parametrize("command", ["fit", "map", "report"])
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        (["prompt=id", "prompt=first"], "prompt is 'id' already"),
+        (["prompt"], "write OURS=THEIRS"),
+    ],
+)
+def test_a_column_is_mapped_once(table, capsys, command, pairs, message):
+    columns = [word for pair in pairs for word in ("--column", pair)]
+    assert main([command, table(WIDE), *columns]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_standard_input(tmp_path):
+    text = "prompt,correct\na,1\nb,0\n"
+    for name in ("-", "/dev/stdin"):
+        run = subprocess.run(
+            [sys.executable, "-m", "pcorrect", "fit", name, *FIT],
+            input=text,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        (found,) = json.loads(run.stdout)["results"]
+        assert (found["llm"], found["n_prompts"]) == ("stdin", 2)
