@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from pcorrect import ChoiceError, DataError, PromptCounts
-from pcorrect.readers import counts, from_frame, outcomes
+from pcorrect.readers import counts, from_frame, outcomes, read
 from tests.readers.test_tables import prompts
 
 
@@ -170,3 +170,50 @@ def test_a_column_is_one_generation(write):
         counts(path, columns={"generations": ["10", "10"]})
     with pytest.raises(DataError, match="must be a dict"):
         counts(path, columns="prompt=id")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("c.csv", 'prompt,n_correct,n_generations\na,"1,000",2000\n'),
+        ("c.csv", 'prompt,n_correct,n_generations\na,1,"2,000"\n'),
+        ("c.csv", 'prompt,n_correct,n_generations\na,"1,234,567","2,000,000"\n'),
+        ("c.csv", "prompt;n_correct;n_generations\na;1.000;2.000\n"),
+        ("c.tsv", "prompt\tn_correct\tn_generations\na\t12.000\t16.000\n"),
+    ],
+)
+def test_separators_of_thousands_are_not_taken_for_decimals(write, name, text):
+    with pytest.raises(DataError, match=r"row 1 \(prompt 'a'\).*without a separator"):
+        counts(write(name, text))
+
+
+def test_decimals_of_whole_counts_are_read(write):
+    text = "prompt;n_correct;n_generations\na;3,0;8,00\nb;0,000;1000\nc;1234.000;2000,0\n"
+    found = counts(write("c.csv", text))
+    assert prompts(found) == {"a": (3, 8), "b": (0, 1000), "c": (1234, 2000)}
+
+
+@pytest.mark.parametrize(
+    "again", ["\ufeffprompt,correct", "prompt, correct", "Prompt,Correct", '"prompt","correct"']
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_header_may_be_repeated_in_other_dress(write, again, end):
+    text = end.join(["\ufeffprompt,correct", "a,1", again, "b,0", "correct,1", ""])
+    found = counts(write("all.csv", text))
+    assert prompts(found) == {"a": (1, 1), "b": (0, 1), "correct": (1, 1)}
+    assert "1 row(s) repeat the header" in notes(found)
+
+
+def test_the_header_of_a_wide_table_and_of_counts_may_be_repeated(write):
+    wide = write("w.csv", "prompt,gen_1,gen_2\na,1,0\nPrompt,Gen_1,Gen_2\nb,0,1\n")
+    assert prompts(counts(wide)) == {"a": (1, 2), "b": (1, 2)}
+    header = "prompt,n_correct,n_generations\n"
+    table = write("c.csv", f"{header}a,1,2\n\ufeff{header}b,1,2\n")
+    assert prompts(counts(table)) == {"a": (1, 2), "b": (1, 2)}
+
+
+def test_a_blank_beside_numbers_leaves_them_numbers(write):
+    path = write("g.csv", "id,run,correct\na,2,1\na,1,0\nb,,1\n")
+    found = read(path)
+    assert outcomes(found).correct.tolist()[0] == [0, 1]
+    assert not counts(found)[0].rows[0].notes

@@ -12,6 +12,7 @@ from pcorrect.readers.options import Options
 from pcorrect.readers.refusal import SHOWN
 from pcorrect.readers.rows import Rows
 from pcorrect.readers.tables import RawTable, Table
+from pcorrect.readers.unscored import with_empty_scores
 from pcorrect.readers.values import MISSING, judge
 
 # More labels than this are names of rows, not of generations.
@@ -22,6 +23,8 @@ _WHOLE_KINDS = (
     *("UINTEGER", "USMALLINT", "UTINYINT"),
 )
 _WHOLE = r"\s*[+-]?\d+(\.0*)?\s*"
+# 1,000 and 1.000 may be one or a thousand.
+_THOUSANDS = r"\s*[+-]?[1-9]\d{0,2}([.,]\d{3})+\s*"
 
 
 def table_part(con: duckdb.DuckDBPyConnection, raw: RawTable, options: Options) -> Part:
@@ -44,6 +47,8 @@ def table_part(con: duckdb.DuckDBPyConnection, raw: RawTable, options: Options) 
     ChoiceError
         The table holds several filters, metrics or scorers and none was chosen.
     """
+    if options.unscored:
+        raw, options = with_empty_scores(raw, options)
     table = Table(con, raw, options)
     match table.layout.form:
         case "counts":
@@ -79,7 +84,7 @@ def _generation(table: Table) -> str:
     whole = table.con.execute(
         f"SELECT coalesce(bool_and(regexp_full_match(v, '{_WHOLE}') "
         "AND TRY_CAST(v AS BIGINT) IS NOT NULL), true) "
-        f"FROM (SELECT {label} AS v {table.rows})"
+        f"FROM (SELECT {label} AS v {table.rows}) WHERE v IS NOT NULL"
     ).fetchall()[0][0]
     if whole:
         return f"TRY_CAST({label} AS BIGINT)"
@@ -149,7 +154,9 @@ def _counts(table: Table) -> Part:
 
 def _check_counts(table: Table, rows: str) -> None:
     whole = "({0} IS NULL OR {0} <> floor({0}) OR isinf({0}) OR isnan({0}) OR abs({0}) > 1e15)"
+    thousands = (f"regexp_full_match({cell}, '{_THOUSANDS}')" for cell in ("v_c", "v_n"))
     rules = {
+        " OR ".join(thousands): ("thousands or decimals? write whole numbers without a separator"),
         f"NOT no_c AND {whole.format('x_c')}": "n_correct must be a whole number",
         f"NOT no_n AND {whole.format('x_n')}": "n_generations must be a whole number",
         "no_n AND NOT no_c": "n_generations is missing",

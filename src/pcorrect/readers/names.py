@@ -82,8 +82,12 @@ SERIES = re.compile(
 )
 
 
+# What may stand around a name and is no part of it.
+OUTSIDE = "\ufeff \t\r\n\"'"
+
+
 def snake(name: str) -> str:
     """Column name for comparison: no BOM or outer space, snake case."""
-    name = name.strip("\ufeff \t\r\n\"'")
+    name = name.strip(OUTSIDE)
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     return re.sub(r"[\s.\-#]+", "_", name).lower()

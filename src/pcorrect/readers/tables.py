@@ -12,7 +12,7 @@ from pcorrect.errors import DataError
 from pcorrect.parts import NO_SCORE, Part, Source
 from pcorrect.readers.choice import keep_one
 from pcorrect.readers.columns import Layout, resolve
-from pcorrect.readers.names import CHOICES, snake
+from pcorrect.readers.names import CHOICES, OUTSIDE, snake
 from pcorrect.readers.options import Options
 from pcorrect.readers.refusal import SHOWN, report
 from pcorrect.readers.values import Verdict, judge, scale_of, wrong_scale
@@ -131,8 +131,9 @@ class Table:
         filled = " OR ".join(f"coalesce({self.cell(i)}, '') <> ''" for i in looked_at)
         header = "false"
         if self.raw.all_text and len(used) > 1:
-            same = (f"{self.cell(i)} = {duck.literal(self.raw.names[i])}" for i in looked_at)
-            header = " AND ".join(same)
+            same = (self._is_name(i) for i in looked_at)
+            # The scores, which are short, say where to look at the rest.
+            header = f"CASE WHEN {self._is_name(self._scored)} THEN {' AND '.join(same)} END"
         word = self.raw.row_word
         blank, again = self.con.execute(
             f"SELECT count(*) FILTER (NOT ({filled})), count(*) FILTER (coalesce({header}, false)) "
@@ -144,7 +145,22 @@ class Table:
             )
         if again:
             self.notes.append(f"{again} {word}(s) repeat the header: not read")
-        return f"({filled}) AND NOT coalesce({header}, false)"
+        # Every later pass would pay for a test that leaves nothing out.
+        tests = [f"({filled})"] if blank else []
+        tests += [f"NOT coalesce({header}, false)"] if again else []
+        return " AND ".join(tests) or "true"
+
+    @property
+    def _scored(self) -> int:
+        """Position of the first column of scores."""
+        known = [self.at[name] for name in ("correct", "n_correct", "scores") if name in self.at]
+        return known[0] if known else self.layout.wide[0][1]
+
+    def _is_name(self, position: int) -> str:
+        """Test for cells that hold the column's name, as text glued to a file may write it."""
+        plain = f"lower(trim({{}}, {duck.literal(OUTSIDE)}))"
+        name = duck.literal(self.raw.names[position])
+        return f"{plain.format(self.cell(position))} = {plain.format(name)}"
 
     def _selection(self, filled: str) -> str:
         """Test for rows that hold something, of the llms and benchmarks asked for."""
