@@ -85,10 +85,10 @@ def store(
     casts = ", ".join(f"{ident(k)}::{kind} AS {ident(k)}" for k, (kind, _) in columns.items())
     if not next(iter(columns.values()))[1]:
         kinds = ", ".join(f"{ident(k)} {kind}" for k, (kind, _) in columns.items())
-        con.execute(f"CREATE TEMP TABLE {ident(name)} ({kinds})")
+        con.execute(f"CREATE OR REPLACE TEMP TABLE {ident(name)} ({kinds})")
         return
     con.register("incoming", arrays)
-    con.execute(f"CREATE TEMP TABLE {ident(name)} AS SELECT {casts} FROM incoming")
+    con.execute(f"CREATE OR REPLACE TEMP TABLE {ident(name)} AS SELECT {casts} FROM incoming")
     con.unregister("incoming")
 
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from pcorrect.commands import common
 from pcorrect.consistency.extraction import HOWS
-from pcorrect.errors import DataError
 from pcorrect.files import write_text
 
 if TYPE_CHECKING:
@@ -68,9 +67,10 @@ def run(args: argparse.Namespace) -> int:
     from pcorrect.consistency.effect import score_effect
     from pcorrect.consistency.flags import flag_prompts
     from pcorrect.consistency.grouping import group_answers
+    from pcorrect.consistency.unscored import read_answers
 
     groups = group_answers(
-        _read(args),
+        read_answers(args.files, **common.reading_options(args)),
         equivalence=args.equivalence,
         extract=args.extract,
         decimal=args.decimal,
@@ -121,18 +121,6 @@ def run(args: argparse.Namespace) -> int:
         if path:
             common.say(f"{name}: {path}")
     return 0
-
-
-def _read(args: argparse.Namespace) -> Any:
-    from pcorrect.consistency.unscored import lacks_scores, read_unscored
-
-    try:
-        return common.read_generations(args, texts=True)
-    except DataError as error:
-        if not lacks_scores(error):
-            raise
-        columns = dict(pair.split("=", 1) for pair in args.column)
-        return read_unscored(args.files, columns=columns, llm=args.llm, benchmark=args.benchmark)
 
 
 def _show(flags: Flags, effect: ScoreEffect, args: argparse.Namespace) -> None:

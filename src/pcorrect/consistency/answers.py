@@ -66,14 +66,7 @@ def rows_from(data: Any) -> AnswerRows:
     notes: list[str] = []
     found = data
     if not hasattr(data, "answer"):
-        from pcorrect.consistency.unscored import lacks_scores, read_unscored
-
-        try:
-            found, group, notes = _from_generations(data)
-        except DataError as error:
-            if not lacks_scores(error):
-                raise
-            return read_unscored(data)
+        found, group, notes = _from_generations(data)
     if not len(found.prompt):
         raise DataError("there are no single generations: answers are needed, not counts")
     if all(answer is None for answer in found.answer):
@@ -94,12 +87,12 @@ def rows_from(data: Any) -> AnswerRows:
 
 
 def _from_generations(data: Any) -> tuple[Any, dict[tuple[str, str], str], list[str]]:
+    from pcorrect.consistency.unscored import read_answers
     from pcorrect.counting import count
     from pcorrect.generations import Generations
     from pcorrect.observations import answers
-    from pcorrect.readers import read
 
-    generations = data if isinstance(data, Generations) else read(data, texts=True)
+    generations = data if isinstance(data, Generations) else read_answers(data)
     group: dict[tuple[str, str], str] = {}
     notes: dict[str, None] = {}
     for counts in count(generations):

@@ -73,7 +73,7 @@ def _engine(
     view = f"csv_{source.number}"
     query = f"SELECT *, row_number() OVER () AS row FROM {scan}"
     kind = "TABLE" if path.stat().st_size * (8 if packing else 1) < KEPT else "VIEW"
-    con.execute(f"CREATE TEMP {kind} {view} AS {query}")
+    con.execute(f"CREATE OR REPLACE TEMP {kind} {view} AS {query}")
     return RawTable(source, view, names, ["VARCHAR"] * len(names), all_text=True)
 
 

@@ -188,7 +188,8 @@ def _engine(
     )
     view = f"json_{source.number}"
     con.execute(
-        f"CREATE TEMP VIEW {view} AS SELECT {cells}, row_number() OVER () AS row FROM {scan}"
+        f"CREATE OR REPLACE TEMP VIEW {view} AS SELECT {cells}, row_number() OVER () AS row "
+        f"FROM {scan}"
     )
     for i, name in enumerate(names):
         if is_id(name, columns):

@@ -30,6 +30,8 @@ class Options:
         A score at or above it is right.
     texts : bool
         Read full answers where a log also keeps shortened ones.
+    unscored : bool
+        Read a table that has no scores, for its answers.
     """
 
     columns: ColumnMap = field(default_factory=dict)
@@ -41,6 +43,7 @@ class Options:
     errors: Errors = "missing"
     threshold: float | None = None
     texts: bool = False
+    unscored: bool = False
 
     def __post_init__(self) -> None:
         number = isinstance(self.threshold, Real) and not isinstance(self.threshold, bool)

@@ -40,7 +40,7 @@ def read_parquet(con: duckdb.DuckDBPyConnection, source: Source, path: Path) -> 
     columns = [(name, kind) for name, kind, *_ in described if name != "file_row_number"]
     cells = ", ".join(f"{duck.ident(name)} AS c{i}" for i, (name, _) in enumerate(columns))
     view = f"parquet_{source.number}"
-    con.execute(f"CREATE TEMP VIEW {view} AS SELECT {cells}, {row} AS row FROM {scan}")
+    con.execute(f"CREATE OR REPLACE TEMP VIEW {view} AS SELECT {cells}, {row} AS row FROM {scan}")
     return RawTable(source, view, [name for name, _ in columns], [kind for _, kind in columns])
 
 

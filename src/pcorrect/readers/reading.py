@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -19,20 +20,25 @@ from pcorrect.readers.dispatch import Reader
 from pcorrect.readers.options import Options
 from pcorrect.readers.refusal import Companion, NotResults
 from pcorrect.readers.rows import Rows
+from pcorrect.readers.unscored import has_answers
 
 Found = list[tuple[paths.Input, "Part | Rows"]]
 
 
-def read_paths(given: paths.Paths, options: Options) -> Generations:
-    """Read files, globs, directories and pipes; see `pcorrect.readers.read`."""
+def read_paths(given: paths.Paths, options: Options, unscored: bool = False) -> Generations:
+    """Read files, globs, directories and pipes; see `pcorrect.readers.read`.
+
+    Where `unscored`, tables that have answers and no scores are read too.
+    """
     inputs = paths.expand(given)
     llms = paths.llm_names(inputs)
     if all(map(paths.lasts, inputs)):
-        return _read(inputs, llms, options)
+        return _read(inputs, llms, options, unscored)
     # What a pipe holds is kept in a folder that goes when the generations table goes.
     folder = tempfile.mkdtemp(prefix="pcorrect-")
     try:
-        generations = _read([paths.kept(item, folder) for item in inputs], llms, options)
+        regular = [paths.kept(item, folder) for item in inputs]
+        generations = _read(regular, llms, options, unscored)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -40,14 +46,16 @@ def read_paths(given: paths.Paths, options: Options) -> Generations:
     return generations
 
 
-def _read(inputs: Sequence[paths.Input], llms: Sequence[str], options: Options) -> Generations:
+def _read(
+    inputs: Sequence[paths.Input], llms: Sequence[str], options: Options, unscored: bool
+) -> Generations:
     reader = Reader(duck.connect(), options)
     found: Found = []
     passed: list[str] = []
     last: DataError | None = None
     for number, (item, llm) in enumerate(zip(inputs, llms, strict=True)):
         try:
-            result = _one(reader, Source(number, item.name, llm), item)
+            result = _one(reader, Source(number, item.name, llm), item, unscored)
         except NotResults as error:
             if item.asked:
                 raise
@@ -81,10 +89,16 @@ def _read(inputs: Sequence[paths.Input], llms: Sequence[str], options: Options) 
     return Generations(reader.con, parts, options.selection, notes)
 
 
-def _one(reader: Reader, source: Source, item: paths.Input) -> Part | Rows | None:
+def _one(reader: Reader, source: Source, item: paths.Input, unscored: bool) -> Part | Rows | None:
     """Read one file; whatever is wrong with it is a `PcorrectError` that names it."""
     try:
-        return reader.read(source, item.path)
+        try:
+            return reader.read(source, item.path)
+        except NotResults:
+            part = _answers(reader, source, item.path) if unscored else None
+            if part is None:
+                raise
+            return part
     except PcorrectError as error:
         if item.path != Path(item.name):
             # the user knows the pipe, not the copy of what it held
@@ -100,6 +114,19 @@ def _one(reader: Reader, source: Source, item: paths.Input) -> Part | Rows | Non
             f"{item.name}: some of it is not as in other files of its format "
             f"({type(error).__name__}: {error}); write it anew, or give the results as a table"
         ) from error
+
+
+def _answers(reader: Reader, source: Source, path: Path) -> Part | None:
+    """Read a table for its answers alone; None where it holds none."""
+    scored = reader.options
+    reader.options = replace(scored, unscored=True)
+    try:
+        part = reader.read(source, path)
+    except NotResults:
+        return None
+    finally:
+        reader.options = scored
+    return part if isinstance(part, Part) and has_answers(reader.con, part) else None
 
 
 def _has_rows(con: duckdb.DuckDBPyConnection, part: Part, options: Options) -> bool:
