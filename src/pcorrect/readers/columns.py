@@ -125,7 +125,10 @@ class _Resolver:
             if len(hits) == 1:
                 return hits[0]
             if hits:
-                raise DataError(f"{self.where}: the column {their!r} occurs {len(hits)} times")
+                raise DataError(
+                    f"{self.where}: the column {their!r} occurs {len(hits)} times; rename all but "
+                    "the one to use"
+                )
         raise DataError(f"{self.where}: no column {their!r}; {self.found()}")
 
     def one(self, name: str, hits: list[tuple[int, int]]) -> int | None:
@@ -134,6 +137,9 @@ class _Resolver:
             if name in OPTIONAL:
                 self.notes.append(f"columns {shown} could all be the {name}: none is used")
                 return None
+            if len(set(shown)) == 1:
+                # a map could not tell them apart
+                self.position(shown[0])
             raise DataError(
                 f"{self.where}: the columns {shown} could all be the {name}; choose by a column "
                 f"map, such as {name}={shown[0]}"
