@@ -1,5 +1,7 @@
 """The result: ArviZ schema, save and load, and every ArviZ function that the docs name."""
 
+import os
+
 import arviz as az
 import matplotlib as mpl
 import numpy as np
@@ -96,6 +98,42 @@ def test_errors_of_save_and_load(result, tmp_path):
         load(other)
     with pytest.raises(PcorrectError, match="cannot write"):
         save(result, tmp_path / "no" / "such" / "folder.nc")
+
+
+@pytest.mark.parametrize("kind", ["folder", "file", "link"])
+def test_what_is_no_store_is_not_replaced(result, tmp_path, kind):
+    path, kept = tmp_path / "out.zarr", tmp_path / "kept.txt"
+    if kind == "folder":
+        path.mkdir()
+        kept = path / "kept.txt"
+    kept.write_text("x")
+    if kind == "file":
+        path.write_text("x")
+    elif kind == "link":
+        (tmp_path / "folder").mkdir()
+        path.symlink_to(tmp_path / "folder")
+    with pytest.raises(PcorrectError, match="not a zarr store"):
+        save(result, path)
+    assert kept.read_text() == "x"
+    with pytest.raises(PcorrectError, match="a directory"):
+        save(result, tmp_path)
+
+
+def test_a_store_is_there_until_the_new_one_is(result, tmp_path, monkeypatch):
+    path = tmp_path / "out.zarr"
+    save(result, path)
+    replace = os.replace
+
+    def fail(source, target):
+        if str(target) == str(path) and os.path.basename(source) == path.name:
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(PcorrectError, match="No space left"):
+        save(result, path)
+    assert load(path).attrs["llm"] == "an llm"
+    assert [p.name for p in tmp_path.iterdir()] == ["out.zarr"]
 
 
 def test_summary_states_kind_and_level(result):

@@ -77,3 +77,14 @@ def test_standard_input(tmp_path):
         )
         (found,) = json.loads(run.stdout)["results"]
         assert (found["llm"], found["n_prompts"]) == ("stdin", 2)
+
+
+def test_a_folder_is_not_replaced_by_a_result(table, tmp_path, capsys, monkeypatch):
+    (tmp_path / "out.zarr").mkdir()
+    (tmp_path / "out.zarr/keep.txt").write_text("x")
+    # said before the work, not after it
+    monkeypatch.setattr("pcorrect.commands.fit.run_fit", None)
+    arguments = ["fit", table("prompt,correct\na,1\nb,0\n"), "-o", str(tmp_path / "out.zarr")]
+    assert main([*arguments, *FIT]) == 2
+    assert "not a zarr store" in capsys.readouterr().err
+    assert (tmp_path / "out.zarr/keep.txt").read_text() == "x"

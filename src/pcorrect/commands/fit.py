@@ -16,6 +16,7 @@ from pcorrect.errors import PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL, Fit, run_fit
 from pcorrect.priors import Priors
 from pcorrect.readers import counts
+from pcorrect.storage import check_target
 
 # More results than this are printed as a table with one row each.
 _BLOCKS = 3
@@ -58,6 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Fit every llm on every benchmark of the input."""
     priors = Priors(**{n: v for n in ("mu", "spread") if (v := getattr(args, f"prior_{n}"))})
+    if args.output:
+        check_target(args.output)
     generations = common.read_generations(args)
     selected, left_out = each_llm(counts(generations))
     if args.output and len(selected) > 1:
