@@ -76,3 +76,18 @@ def test_fit_and_fit_all(path):
     pd.testing.assert_frame_equal(table, pcorrect.summary(results["b", "x"]))
     direct = pcorrect.fit(PromptCounts.from_arrays([1, 2, 3], 8), **options)
     assert table.loc["mu", "mean"] == pytest.approx(pcorrect.summary(direct).loc["mu", "mean"])
+
+
+@pytest.mark.parametrize("model", ["dp_beta", "beta_bernoulli", "inflated_beta", "logit_normal"])
+def test_the_score_is_that_of_the_scored_prompts(model):
+    """Listed prompts without a generation have a p_i, and do not move score, as in the moments."""
+    s, k = np.array([3, 8, 0, 5, 7, 8]), np.full(6, 8)
+    alone = pcorrect.fit(PromptCounts.from_arrays(s, k), model=model)
+    more = pcorrect.fit(
+        PromptCounts.from_arrays(np.append(s, [0] * 9), np.append(k, [0] * 9)), model=model
+    )
+    np.testing.assert_array_equal(more.posterior.score, alone.posterior.score)
+    assert more.posterior.sizes["prompt"] == 15
+    assert np.isfinite(more.posterior.p).all()
+    goal = {"half_width": 0.05, "estimand": "score"}
+    assert str(pcorrect.stopping(more, **goal)) == str(pcorrect.stopping(alone, **goal))

@@ -14,11 +14,11 @@ SOURCE = Path(pcorrect.__file__).parent
 
 # Layers from the data to the user: a module may import from its own layer or from earlier ones.
 LAYERS = [
-    ["errors"],
+    ["errors", "plain"],
     ["data", "priors", "duck", "files"],
     ["parts", "observations", "generations", "copies", "counting"],
     ["readers"],
-    ["cells", "marginal", "convergence", "moment_estimates", "simulation"],
+    ["cells", "marginal", "convergence", "moment_estimates", "simulation", "prompt_weights"],
     ["populations"],
     ["engines"],
     ["prompts", "result"],

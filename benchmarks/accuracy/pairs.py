@@ -12,7 +12,7 @@ Each writes ``results/pairs_<name>.csv`` and prints it. ``--quick``: a tenth of 
 Populations: margins as real llms show them (smooth, heaped at the ends, exact atoms), joined by a
 Gaussian copula with correlation 0, .5 or .9. Methods:
 
-* ``weights``: what `pcorrect.paired_difference` does (`pcorrect.comparison.weights`)
+* ``weights``: what `pcorrect.paired_difference` does (`pcorrect.prompt_weights`)
 * ``t``: paired t interval on the differences of the shares
 * ``arena``: normal interval from the variance decomposition of eval-arena (arXiv 2512.21326):
   between-prompt variance of p_A - p_B plus the within-prompt variance over k, both unbiased in k
@@ -30,7 +30,7 @@ from scipy.special import betaincinv, expit, ndtr, ndtri, stdtrit
 from tables import RESULTS, write_each
 
 from pcorrect.comparison import paired_difference
-from pcorrect.comparison.weights import Units, mean_draws
+from pcorrect.prompt_weights import Units, mean_draws
 from pcorrect.data import Counts, RowReport
 
 SIZE = 100_001

@@ -21,7 +21,7 @@ from tables import RESULTS, write_each
 
 from pcorrect.comparison import rank
 from pcorrect.comparison.ranks import pairwise
-from pcorrect.comparison.weights import Units, mean_draws
+from pcorrect.prompt_weights import Units, mean_draws
 from pcorrect.readers import counts as read_counts
 
 DRAWS = 4000

@@ -21,15 +21,20 @@ from pcorrect.prompts import DrawnPrompts, GridPrompts, PopulationPrompts
 from pcorrect.result import PARAMETERS, Fit, Lazy, not_identified
 
 
+def _scored(counts: PromptCounts) -> Cells:
+    """Cells of the prompts with k > 0: the score is their mean, as that of the moments is."""
+    scored = counts.n_generations > 0
+    return Cells.from_counts(counts.n_correct[scored], counts.n_generations[scored])
+
+
 def fit_gibbs(
     counts: PromptCounts, model: str, priors: Priors, seed: int, chains: int, draws: int
 ) -> Fit:
     """The Dirichlet process by the Gibbs sampler."""
     from pcorrect.engines import gibbs
 
-    cells = Cells.from_counts(counts.n_correct, counts.n_generations)
     rng = np.random.default_rng([seed, 0])
-    result = gibbs.sample(cells, priors, rng, chains=chains, draws=draws)
+    result = gibbs.sample(_scored(counts), priors, rng, chains=chains, draws=draws)
     # alpha moves slowly and matters little: the chains are judged by what is reported of p
     names = [x for x in ("mu", "score", "sigma") if x not in not_identified(counts)]
     diagnostics = {
@@ -58,10 +63,9 @@ def fit_family(
     from pcorrect.engines.inflated import sample_inflated_beta
     from pcorrect.engines.two_parameter import sample_logit_normal
 
-    cells = Cells.from_counts(counts.n_correct, counts.n_generations)
     rng = np.random.default_rng([seed, 0])
     sample = sample_inflated_beta if model == "inflated_beta" else sample_logit_normal
-    result = sample(cells, priors, rng, chains=chains, draws=draws)
+    result = sample(_scored(counts), priors, rng, chains=chains, draws=draws)
     return _from_population(
         counts,
         (model, engine, priors, seed),
@@ -125,8 +129,8 @@ def fit_exact(
     counts: PromptCounts, model: str, priors: Priors, seed: int, chains: int, draws: int
 ) -> Fit:
     """The Beta population by quadrature; draws are made when they are asked for."""
-    cells = Cells.from_counts(counts.n_correct, counts.n_generations)
-    log_density = LogDensity(cells, priors)
+    cells, scored = Cells.from_counts(counts.n_correct, counts.n_generations), _scored(counts)
+    log_density = LogDensity(scored, priors)
     closed = moments(counts)
     grid = grid_posterior(log_density, start=_start(closed))
 
@@ -142,7 +146,7 @@ def fit_exact(
         return lambda: value().reshape(chains, draws)
 
     def score() -> FloatArray:
-        return draw_score(shape(), cells, np.random.default_rng([seed, 1]))
+        return draw_score(shape(), scored, np.random.default_rng([seed, 1]))
 
     return Fit(
         counts,
@@ -161,7 +165,7 @@ def fit_exact(
         Lazy(
             {
                 "mu": grid.mu,
-                "score": lambda: grid.score(cells, np.random.default_rng([seed, 4])),
+                "score": lambda: grid.score(scored, np.random.default_rng([seed, 4])),
                 "sigma": grid.sigma,
                 "rho": grid.rho,
             }
@@ -195,7 +199,7 @@ def fit_nuts(
     values = dict(result.draws)
     p = values.pop("p")
     values.setdefault("rho", values["sigma"] ** 2 / (values["mu"] * (1 - values["mu"])))
-    values.setdefault("score", p.mean(axis=2))
+    values.setdefault("score", p[:, :, counts.n_generations > 0].mean(axis=2))
     scalars = {name: value for name, value in values.items() if value.ndim == 2}
     main = [scalars[name] for name in PARAMETERS]
     population = None

@@ -7,8 +7,8 @@ import pytest
 
 from pcorrect.comparison import rank
 from pcorrect.comparison.ranks import pairwise, runs
-from pcorrect.comparison.weights import Units, mean_draws
 from pcorrect.errors import ChoiceError, DataError
+from pcorrect.prompt_weights import Units, mean_draws
 
 
 @pytest.fixture

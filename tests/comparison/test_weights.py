@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.special import betaincinv, ndtr
 
-from pcorrect.comparison import weights
-from pcorrect.comparison.weights import Lenders, Units, macro_draws, mean_draws, rerun_means
+from pcorrect import prompt_weights as weights
 from pcorrect.errors import PcorrectError
+from pcorrect.prompt_weights import Lenders, Units, macro_draws, mean_draws, rerun_means
 
 
 def exact_moments(n_correct, k):

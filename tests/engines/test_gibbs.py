@@ -32,7 +32,7 @@ def from_prior(
     alpha = np.broadcast_to(np.exp(log_alpha)[:, None], shape)
     a, b = (np.broadcast_to(x[:, None], shape) for x in beta_parameters(*base))
     sticks_, atoms = log_beta_draw(np.ones(shape), alpha, rng), log_beta_draw(a, b, rng)
-    distinct = sorted(set(k) - {0})
+    distinct = sorted(set(k))
     s_of = np.concatenate([np.arange(x + 1) for x in distinct])
     k_of = np.concatenate([np.full(x + 1, x) for x in distinct])
     cells = Cells(s_of, k_of, np.ones(len(s_of), np.int64), np.zeros(0, np.intp))
@@ -97,7 +97,7 @@ def drift(state: Ladder, sweeps: int) -> dict[str, float]:
     }
 
 
-UNEQUAL = [0, 1, 1, 2, 5, 5, 5, 12, 12]
+UNEQUAL = [1, 1, 2, 5, 5, 5, 12, 12]
 
 
 @pytest.mark.parametrize("alpha", [(1.0, 1e4), (0.5, 20.0)])
@@ -153,8 +153,8 @@ def test_one_generation_shows_mu_only():
 
 def test_score_is_the_mean_of_p_given_the_data():
     """The score's draws come from allocations; draws of every p_i come from P: same posterior."""
-    k = np.array([0, 0, 0, 1, 2, 5, 5, 5, 12, 12, 40])
-    s = np.array([0, 0, 0, 1, 0, 5, 2, 5, 12, 11, 17])
+    k = np.array([1, 2, 5, 5, 5, 12, 12, 40])
+    s = np.array([1, 0, 5, 2, 5, 12, 11, 17])
     cells = Cells.from_counts(s, k)
     result = gibbs.sample(cells, Priors(), np.random.default_rng(2), draws=2000)
     p = result.population.draw_p(s, k, np.random.default_rng(3)).mean(axis=1)
@@ -212,7 +212,7 @@ def test_chains_that_disagree_are_run_on(monkeypatch):
 
 @pytest.mark.parametrize(
     ("s", "k"),
-    [([0], 0), ([0, 0], 0), ([1], 1), ([3], 5), ([8] * 30, 8), ([0] * 30, 8), ([0, 8] * 15, 8)],
+    [([1], 1), ([3], 5), ([8] * 30, 8), ([0] * 30, 8), ([0, 8] * 15, 8)],
 )
 def test_extreme_data(s, k):
     s = np.array(s, dtype=np.int64)

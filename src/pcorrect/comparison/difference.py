@@ -12,11 +12,11 @@ from pcorrect.comparison.estimates import Estimate, check_rope, equivalence
 from pcorrect.comparison.joint import couple
 from pcorrect.comparison.paired_result import PairedDifference
 from pcorrect.comparison.pairing import Pair, make_pair, require_groups, two_llms, ungrouped
-from pcorrect.comparison.weights import NO_ERROR, Units, mean_draws, standard_error
 from pcorrect.errors import PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL, Fit, run_fit
 from pcorrect.marginal import CiKind, FloatArray, check_interval
 from pcorrect.moment_estimates import moments
+from pcorrect.prompt_weights import NO_ERROR, Units, mean_draws, standard_error
 
 DRAWS = 20_000
 

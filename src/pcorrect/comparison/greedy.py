@@ -20,10 +20,10 @@ from pcorrect.api import one_benchmark
 from pcorrect.comparison.draws import prompt_draws
 from pcorrect.comparison.estimates import Estimate, probability_above
 from pcorrect.comparison.pairing import Pair, make_pair
-from pcorrect.comparison.weights import Units, mean_draws
 from pcorrect.errors import DataError
 from pcorrect.fitting import DEFAULT_MODEL, run_fit
 from pcorrect.marginal import CiKind, FloatArray, check_interval
+from pcorrect.prompt_weights import Units, mean_draws
 
 # Draws times prompts that the tests hold at once.
 _HELD = 20_000_000

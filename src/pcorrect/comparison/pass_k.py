@@ -21,12 +21,12 @@ from scipy.special import gammaln
 
 from pcorrect.comparison.draws import prompt_draws, scored, select_llms, with_bar
 from pcorrect.comparison.estimates import Estimate
-from pcorrect.comparison.weights import NO_ERROR, standard_error
 from pcorrect.data import IntArray, PromptCounts
 from pcorrect.errors import ChoiceError, PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL, Fit, run_fit
 from pcorrect.marginal import CiKind, FloatArray, check_interval
 from pcorrect.populations.population import Population
+from pcorrect.prompt_weights import NO_ERROR, standard_error
 
 Kind = Literal["pass@k", "pass^k"]
 

@@ -13,7 +13,11 @@ from pcorrect.comparison.pairing import require_groups, ungrouped
 from pcorrect.comparison.ranking_result import Ranking
 from pcorrect.comparison.ranks import Stability, pairwise, runs, stability
 from pcorrect.comparison.suites import macro_weights
-from pcorrect.comparison.weights import (
+from pcorrect.data import Counts, PromptCounts
+from pcorrect.errors import ChoiceError, DataError, PcorrectError
+from pcorrect.marginal import CiKind, FloatArray, Marginal, check_interval
+from pcorrect.moment_estimates import moments
+from pcorrect.prompt_weights import (
     NO_ERROR,
     Lenders,
     Units,
@@ -21,10 +25,6 @@ from pcorrect.comparison.weights import (
     rerun_means,
     standard_error,
 )
-from pcorrect.data import Counts, PromptCounts
-from pcorrect.errors import ChoiceError, DataError, PcorrectError
-from pcorrect.marginal import CiKind, FloatArray, Marginal, check_interval
-from pcorrect.moment_estimates import moments
 
 DRAWS = 10_000
 _RERUNS = 1000

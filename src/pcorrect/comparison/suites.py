@@ -11,10 +11,10 @@ from pcorrect.api import all_counts
 from pcorrect.comparison.estimates import Estimate, probability_above
 from pcorrect.comparison.pairing import make_pair, require_groups, row_of, ungrouped
 from pcorrect.comparison.suite_table import Suite, SuiteRow
-from pcorrect.comparison.weights import NO_ERROR, Units, macro_draws, mean_draws, standard_error
 from pcorrect.data import Counts
 from pcorrect.errors import ChoiceError, DataError, PcorrectError
 from pcorrect.marginal import CiKind, FloatArray, check_interval
+from pcorrect.prompt_weights import NO_ERROR, Units, macro_draws, mean_draws, standard_error
 
 
 def suite(

@@ -73,7 +73,7 @@ class GibbsResult:
         ``chain * draw`` draws of P, those of the first chain first.
     alpha : ndarray, shape (chain, draw)
     score : ndarray, shape (chain, draw)
-        mean(p_i) over all prompts, also those with k_i = 0.
+        mean(p_i) over the prompts.
     r_hat, ess : dict of str to float
         Rank-normalised split R-hat and bulk effective sample size of mu, sigma, alpha and score.
     """
@@ -105,7 +105,7 @@ def sample(
     Parameters
     ----------
     cells : Cells
-        Any k, equal or not; pairs with k = 0 count for the score only.
+        Any k >= 1, equal or not.
     priors : Priors
     rng : numpy.random.Generator
         The result is reproducible given its state.
@@ -116,19 +116,16 @@ def sample(
     sticks : int
         Atoms of each draw of the population.
     """
-    seen = cells.n_generations > 0
-    used = Cells(
-        cells.n_correct[seen], cells.n_generations[seen], cells.n_prompts[seen], cells.of_prompt
-    )
-    ladder = start_chains(used, priors, rng, thinned(used.n_prompts), groups=chains, sticks=sticks)
+    thinner = thinned(cells.n_prompts)
+    ladder = start_chains(cells, priors, rng, thinner, groups=chains, sticks=sticks)
     for i in range(warmup):
         ladder.adapting = 2.0 / np.sqrt(i + 1.0)
         ladder.sweep()
     ladder.adapting = 0.0
-    trace = _Trace(chains, draws, sticks, used, int(cells.n_prompts[~seen].sum()), rng)
+    trace = _Trace(chains, draws, sticks, cells, rng)
     trace.fill(ladder)
     # sigma is the prior's own where no prompt, or only one, has two generations
-    sigma = np.any(used.n_generations > 1) and used.n_prompts.sum() > 1
+    sigma = np.any(cells.n_generations > 1) and cells.n_prompts.sum() > 1
     judged = ("mu", "sigma", "score") if sigma else ("mu", "score")
     result = trace.result()
     while trace.sweeps < _LONGEST and not result.agrees(judged):
@@ -147,11 +144,10 @@ class _Trace:
         draws: int,
         sticks: int,
         cells: Cells,
-        unseen: int,
         rng: np.random.Generator,
     ) -> None:
         shape = (chains, draws)
-        self.cells, self.unseen, self.rng = cells, unseen, rng
+        self.cells, self.rng = cells, rng
         self.a, self.b, self.alpha, self.total = (np.empty(shape) for _ in range(4))
         self.weight = np.empty((*shape, sticks + 1))
         self.atom = np.empty((*shape, sticks))
@@ -205,21 +201,9 @@ class _Trace:
         atom = self.atom.reshape(len(weight), -1)
         return Population(weight[:, 0], self.a.ravel(), self.b.ravel(), weight[:, 1:], atom)
 
-    def score(self, population: Population) -> FloatArray:
-        """mean(p_i) of each draw; prompts without generations have p_i from P."""
-        total = self.total.ravel()
-        if self.unseen:
-            parts = np.column_stack([population.beta_weight, population.weight])
-            chosen = self.rng.multinomial(self.unseen, parts)
-            total = total + np.sum(chosen[:, 1:] * population.atom, axis=1)
-            a, b = population.a[:, None], population.b[:, None]
-            total = total + sum_of_betas(a, b, chosen[:, :1], self.rng)
-        n = int(self.cells.n_prompts.sum()) + self.unseen
-        return np.asarray(total.reshape(self.a.shape) / n)
-
     def result(self) -> GibbsResult:
         population = self.population()
-        score = self.score(population)
+        score = self.total / self.cells.n_prompts.sum()
         watched = {
             "mu": population.mean().reshape(score.shape),
             "sigma": np.sqrt(population.variance()).reshape(score.shape),

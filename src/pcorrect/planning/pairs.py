@@ -3,7 +3,7 @@ r"""Two llms on shared prompts: the k from which on they come out in the right o
 The difference of the two proportions of a prompt has the between-prompt variance
 :math:`\tau^2 = \mathrm{Var}(p_{A,i} - p_{B,i})` and the within-prompt one
 :math:`W_{A,i} / k_{A,i} + W_{B,i} / k_{B,i}`. Their posterior is that of the comparison
-(`pcorrect.comparison.weights`): Dirichlet(c, .., c) weights over the prompts and one prompt about
+(`pcorrect.prompt_weights`): Dirichlet(c, .., c) weights over the prompts and one prompt about
 which nothing is known, one set for all quantities, so that they vary together.
 """
 
@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
-from pcorrect.comparison.weights import concentration, unknown_prompt
 from pcorrect.data import IntArray, PromptCounts
 from pcorrect.errors import PcorrectError
 from pcorrect.marginal import FloatArray
 from pcorrect.planning.goals import MinimalK, smallest_k, smallest_whole
 from pcorrect.planning.variances import CI_PROB, SINGLE, Estimate, check_estimand, quantiles
+from pcorrect.prompt_weights import concentration, unknown_prompt
 from pcorrect.result import Fit
 
 if TYPE_CHECKING:
