@@ -164,3 +164,122 @@ def test_promptfoo(write):
     assert (found.n_correct.tolist(), found.n_generations.tolist()) == ([[1, 0]], [[2, 1]])
     assert found.rows[0].left_out == {"error": 1}
     assert sorted(answers(read(path)).answer) == ["o0", "o1", "o2", "o3"]
+
+
+def test_promptfoo_results_that_are_no_tests(write):
+    for results, message in ((None, "a NoneType, not a list"), ([None], "test 1 is a NoneType")):
+        document = {"results": {"version": 3, "results": results}}
+        with pytest.raises(DataError, match=message):
+            read(write("p.json", json.dumps(document)))
+
+
+def evalplus(tasks):
+    return json.dumps({"hash": "x", "eval": tasks})
+
+
+def test_evalplus_tasks_without_a_status_stay(write):
+    entry = {"base_status": "pass"}
+    path = write("m_eval_results.json", evalplus({"a/0": [], "a/1": [entry, None]}))
+    (found,) = counts(path)
+    assert (found.prompt.tolist(), found.n_generations.tolist()) == (["a/0", "a/1"], [[0, 1]])
+    assert found.rows[0].left_out == {"no score": 1}
+    old = write("o_eval_results.json", evalplus({"a/0": {"base": [None, ["success", []]]}}))
+    (found,) = counts(old)
+    assert found.n_generations.tolist() == [[1]]
+    assert found.rows[0].left_out == {"no score": 1}
+    for tasks in ({"a/0": ["x"]}, {"a/0": "x"}, {"a/0": {"base": ["x"]}}):
+        with pytest.raises(DataError, match=r"task 'a/0': 'x' is not"):
+            read(write("b.json", evalplus(tasks)))
+
+
+def test_evalplus_one_failed_suite_is_wrong(write):
+    pairs = [("fail", None), (None, "fail"), ("pass", None), ("pass", "pass")]
+    entries = [{"base_status": b, "plus_status": p} for b, p in pairs]
+    (found,) = counts(write("m.json", evalplus({"a/0": entries})), metric="plus")
+    assert (found.n_correct.tolist(), found.n_generations.tolist()) == ([[1]], [[3]])
+
+
+def test_livecodebench_records_that_are_odd(write):
+    def problem(name, grades):
+        return {"question_id": name, "graded_list": grades}
+
+    path = write("m_eval_all.json", json.dumps([problem("a", []), problem("b", [True])]))
+    (found,) = counts(path)
+    assert (found.prompt.tolist(), found.n_generations.tolist()) == (["a", "b"], [[0, 1]])
+    for second, message in (
+        ({"question_id": "b"}, "record 2 has no 'graded_list'"),
+        (problem("1", [True]), "'question_id' holds both the number 1 and the text '1'"),
+        (problem(None, [True]), "row 2 has no prompt"),
+    ):
+        records = json.dumps([problem(1, [True]), second])
+        with pytest.raises(DataError, match=message):
+            counts(write("o_eval_all.json", records))
+
+
+@pytest.mark.parametrize(
+    ("stats", "message"),
+    [
+        ([{"instance_id": "id1"}], "record 1 is not as HELM writes it .*stats"),
+        ([None], "record 1 is not as HELM writes it"),
+        ({"a": 1}, "a dict, not the list"),
+        ("{bad", "not valid JSON"),
+    ],
+)
+def test_helm_statistics_that_are_damaged(write, stats, message):
+    text = stats if isinstance(stats, str) else json.dumps(stats)
+    write("run/per_instance_stats.json", text)
+    state = {"adapter_spec": {"model": "m"}, "request_states": []}
+    with pytest.raises(DataError, match=rf"per_instance_stats\.json: {message}"):
+        read(write("run/scenario_state.json", json.dumps(state)))
+
+
+def test_helm_instances_without_an_id(write):
+    stat = {"name": {"name": "exact_match"}, "count": 1, "mean": 0.0}
+    write("run/per_instance_stats.json", json.dumps([{"instance_id": None, "stats": [stat]}]))
+    one = {"instance": {"references": []}, "result": {"completions": [{"text": "x"}]}}
+    state = {"adapter_spec": {"model": "m"}, "request_states": [one, one]}
+    with pytest.raises(DataError, match="row 1 has no prompt"):
+        counts(write("run/scenario_state.json", json.dumps(state)))
+
+
+def lighteval(path, rows):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    records = [
+        {"doc": {"id": i, "task_name": "t"}, "metric": m, "model_response": {"text": ["a"]}}
+        for i, m in rows
+    ]
+    pq.write_table(pa.Table.from_pylist(records), path)
+    return path
+
+
+def test_lighteval_ids_are_there_and_unique(tmp_path):
+    twice = lighteval(tmp_path / "d.parquet", [("0", {"avg@4": 0.25}), ("0", {"avg@4": 0.25})])
+    with pytest.raises(DataError, match="prompt '0' occurs twice"):
+        read(twice)
+    none = lighteval(tmp_path / "n.parquet", [("0", {"em": 1.0}), (None, {"em": 1.0})])
+    with pytest.raises(DataError, match="row 2 has no prompt"):
+        counts(none)
+    some = lighteval(tmp_path / "s.parquet", [("0", {"avg@4": 0.25}), ("1", {"avg@4": None})])
+    (found,) = counts(some)
+    assert found.n_generations.tolist() == [[4, 0]]
+    assert found.rows[0].left_out == {"no score": 4}
+
+
+def openai(*events):
+    spec = {"spec": {"completion_fns": ["gpt"], "eval_name": "e"}}
+    return [spec, *({"type": "match", **event} for event in events)]
+
+
+def test_openai_evals_grades_of_every_kind(write):
+    grades = [True, False, 1, 0, "true", None]
+    events = [{"sample_id": f"e.{i}", "data": {"correct": c}} for i, c in enumerate(grades)]
+    (found,) = counts(write("o.jsonl", openai(*events, {"sample_id": "e.6", "data": None})))
+    assert found.n_correct.tolist() == [[1, 0, 1, 0, 1, 0, 0]]
+    assert found.n_generations.tolist() == [[1, 1, 1, 1, 1, 0, 0]]
+    bad = openai({"sample_id": "e.0", "data": {"correct": "maybe"}})
+    with pytest.raises(DataError, match=r"sample_id 'e\.0': 'maybe'"):
+        read(write("b.jsonl", bad))
+    with pytest.raises(DataError, match="row 1 has no prompt"):
+        counts(write("n.jsonl", openai({"data": {"correct": True}})))

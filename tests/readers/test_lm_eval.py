@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pcorrect import DataError
+from pcorrect import ChoiceError, DataError
 from pcorrect.readers import answers, counts, outcomes, read
 
 NAME = "samples_my_task_2025-01-02T03-04-05.678901.jsonl"
@@ -140,3 +140,46 @@ def test_one_filter_is_taken_beside_a_choice(write):
 def test_a_json_array_of_samples(write):
     path = write("samples.json", json.dumps([line(0, 1.0), line(1, 0.0)]))
     assert counts(path)[0].n_correct.tolist() == [[1, 0]]
+
+
+def old(doc, **scores):
+    row = line(doc, 1.0)
+    return {k: v for k, v in row.items() if k not in ("filter", "metrics", "exact_match")} | scores
+
+
+def test_samples_that_list_no_metrics(write):
+    (found,) = counts(write(NAME, [old(0, acc=1.0), old(1, acc=0.0)]))
+    assert found.n_correct.tolist() == [[1, 0]]
+    path = write(NAME, [old(0, acc=True, acc_norm=0.0, note="x")])
+    with pytest.raises(ChoiceError) as error:
+        read(path)
+    assert error.value.options == ["acc", "acc_norm"]
+    assert counts(path, metric="acc")[0].n_correct.tolist() == [[1]]
+    assert outcomes(read(write(NAME, [old(0, em=[1, 0])]))).correct.tolist() == [[1, 0]]
+    with pytest.raises(DataError, match="no metric"):
+        read(write(NAME, [old(0)]))
+
+
+def test_filters_without_names_are_refused(write):
+    with pytest.raises(DataError, match="doc_id '0' has 2 lines and they name no filter"):
+        read(write(NAME, [old(0, acc=1.0), old(0, acc=0.0), old(1, acc=0.0)]))
+
+
+def test_a_document_without_scores_stays(write):
+    rows = [line(0, [], metric="correct_list"), line(1, [1, 0], metric="correct_list")]
+    (found,) = counts(write(NAME, rows))
+    assert (found.prompt.tolist(), found.n_generations.tolist()) == (["0", "1"], [[0, 2]])
+    assert any("1 prompt(s) without a scored generation" in n for n in found.rows[0].notes)
+
+
+def test_documents_without_an_id_or_with_one_in_two_types(write):
+    with pytest.raises(DataError, match="has no prompt"):
+        counts(write(NAME, [line(None, 1.0)] * 2))
+    with pytest.raises(DataError, match="'doc_id' holds both the number 0 and the text '0'"):
+        counts(write(NAME, [line(0, 1.0), line("0", 1.0)]))
+
+
+def test_a_document_with_two_fractions_is_refused(write):
+    rows = [line(0, 2 / 3, ("X", "y", "x"))] * 2
+    with pytest.raises(DataError, match="prompt '0' occurs twice"):
+        read(write(NAME, rows))

@@ -36,38 +36,46 @@ def read_evalplus(source: Source, document: Record, options: Options) -> Rows:
     rows = Rows(source)
     tasks = document["eval"]
     assert isinstance(tasks, dict)
-    found = {str(task): _verdicts(entries) for task, entries in tasks.items()}
+    found = {task: _verdicts(v, f"{source.name}: task {task!r}") for task, v in tasks.items()}
     plus = any(verdict[1] is not None for entries in found.values() for verdict in entries)
     metric = choose(options.metric, ["base", "plus"] if plus else ["base"], "metric", source.name)
     for task, entries in found.items():
+        cells = {
+            "llm": _END.sub("", source.llm),
+            "benchmark": task.split("/")[0],
+            "prompt": task,
+        }
         for generation, (base, extra, answer) in enumerate(entries, 1):
             statuses = [base] if metric == "base" else [base, extra]
             outcomes = [_outcome(s, f"{source.name}: task {task!r}") for s in statuses]
-            correct = None if None in outcomes else min(o for o in outcomes if o is not None)
-            rows.one(
-                correct,
-                {
-                    "llm": _END.sub("", source.llm),
-                    "benchmark": task.split("/")[0],
-                    "prompt": task,
-                    "generation": generation,
-                    "answer": answer,
-                },
-            )
+            # One failed suite is enough to be wrong, whatever the other would say.
+            correct = 0 if 0 in outcomes else None if None in outcomes else 1
+            rows.one(correct, {**cells, "generation": generation, "answer": answer})
+        if not entries:
+            rows.none(cells)
     return rows
 
 
-def _verdicts(entries: object) -> list[tuple[object, object, object]]:
+def _verdicts(entries: object, where: str) -> list[tuple[object, object, object]]:
     """(base status, plus status, program) of each generation, in the new or the old schema."""
-    if isinstance(entries, list):
-        return [
-            (e.get("base_status"), e.get("plus_status"), e.get("solution"))
-            for e in entries
-            if isinstance(e, dict)
-        ]
-    old = entries if isinstance(entries, dict) else {}
-    base, plus = old.get("base") or [], old.get("plus") or []
-    return [(entry[0], plus[i][0] if i < len(plus) else None, None) for i, entry in enumerate(base)]
+    if isinstance(entries, dict):
+        base, plus = entries.get("base") or [], entries.get("plus") or []
+        found = [(_old(entry, where), plus[i : i + 1]) for i, entry in enumerate(base)]
+        return [(one, _old(other[0], where) if other else None, None) for one, other in found]
+    verdicts = []
+    for entry in entries if isinstance(entries, list) else [entries]:
+        if not isinstance(entry, dict | None):
+            raise DataError(f"{where}: {entry!r} is not an object with a base_status")
+        e = entry or {}
+        verdicts.append((e.get("base_status"), e.get("plus_status"), e.get("solution")))
+    return verdicts
+
+
+def _old(entry: object, where: str) -> object:
+    """Status of a generation in the old schema, [status, details]; None where it has none."""
+    if not isinstance(entry, list | None):
+        raise DataError(f"{where}: {entry!r} is not a list that begins with a status")
+    return entry[0] if entry else None
 
 
 def _outcome(status: object, where: str) -> int | None:
@@ -89,20 +97,24 @@ def read_livecodebench(source: Source, path: Path, records: Sequence[Record]) ->
     Raises
     ------
     DataError
-        A grade is not true or false.
+        A record has no grades, or a grade is not true or false.
     """
     rows = Rows(source)
     folder = path.resolve().parent.name
     llm = folder if path.name.startswith("Scenario.") else _END.sub("", source.llm)
-    for record in records:
-        prompt = str(record["question_id"])
-        if record.get("test_id") is not None:
+    for number, record in enumerate(records, 1):
+        if "graded_list" not in record:
+            raise DataError(f"{source.name}: record {number} has no 'graded_list'")
+        prompt = rows.prompt(record.get("question_id"), "question_id")
+        if prompt is not None and record.get("test_id") is not None:
             prompt += f"/{record['test_id']}"
+        cells = {"llm": llm, "benchmark": "livecodebench", "prompt": prompt}
         grades, code = record["graded_list"], record.get("code_list")
         for i, grade in enumerate(grades if isinstance(grades, list) else [grades]):
             if not isinstance(grade, bool):
                 raise DataError(f"{source.name}: question_id {prompt!r}: grade {grade!r}")
             answer = code[i] if isinstance(code, list) and i < len(code) else None
-            cells = {"llm": llm, "benchmark": "livecodebench", "prompt": prompt, "answer": answer}
-            rows.one(int(grade), {**cells, "generation": i + 1})
+            rows.one(int(grade), {**cells, "generation": i + 1, "answer": answer})
+        if grades == []:
+            rows.none(cells)
     return rows

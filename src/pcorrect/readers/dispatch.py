@@ -26,6 +26,7 @@ from pcorrect.readers.columns import resolve
 from pcorrect.readers.csv_file import read_csv
 from pcorrect.readers.forms import table_part
 from pcorrect.readers.json_file import read_jsonl, records, table_of, text_of
+from pcorrect.readers.lm_eval_names import task_of
 from pcorrect.readers.options import Options
 from pcorrect.readers.parquet_file import read_parquet
 from pcorrect.readers.refusal import Companion, NotResults
@@ -97,7 +98,7 @@ class Reader:
                 return self._lm_eval(source, path, list(records(path, source.name)))
             if openai_evals.is_openai_evals(first):
                 lines = list(records(path, source.name))
-                return openai_evals.read_openai_evals(source, lines)
+                return openai_evals.read_openai_evals(source, lines, self.options)
             raw = read_jsonl(self.con, source, path, self.options.columns)
             return table_part(self.con, raw, self.options)
         return self._document(source, path, _document(path, source.name))
@@ -162,7 +163,7 @@ class Reader:
         self, source: Source, path: Path, lines: Sequence[Mapping[str, object]]
     ) -> Rows | None:
         # Tasks differ in their filters and metrics: only those asked for are looked at.
-        task = lm_eval.task_of(path)
+        task = task_of(path)
         if task is not None and self.options.benchmark and task not in self.options.benchmark:
             self.skipped.append(task)
             return None

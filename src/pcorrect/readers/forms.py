@@ -241,5 +241,5 @@ def _packed(table: Table, position: int) -> Part:
         for generation, item in enumerate(items, 1):
             rows.one(verdict.outcome(item), {**shared, "generation": generation})
         if not items:
-            rows.add({**shared, "n": 0, "scored": 0, "correct": 0})
+            rows.none(shared)
     return table.part(rows.part(table.con).query)

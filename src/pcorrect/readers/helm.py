@@ -70,11 +70,14 @@ def read_helm(source: Source, path: Path, document: Record, options: Options) ->
         texts = [str(mapping.get(text.strip(), text)) if mapping else text for text in texts]
         scores = [int(bool(text) and any(METRICS[metric](g, text) for g in gold)) for text in texts]
         _agree(scores, recorded.get(key, {}), metric, f"{source.name}: instance {key[0]!r}")
-        prompt = key[0] + (f"/{key[2]}" if key[2] else "")
+        prompt = rows.prompt(instance.get("id"))
+        if prompt is not None:
+            prompt += f"/{key[2]}" if key[2] else ""
+            prompt += f"/trial{key[1]}" if len(trials) > 1 else ""
         cells = {
             "llm": spec.get("model"),
             "benchmark": path.resolve().parent.name.split(":")[0],
-            "prompt": prompt + (f"/trial{key[1]}" if len(trials) > 1 else ""),
+            "prompt": prompt,
             "target": gold[0] if gold else None,
         }
         for i, (score, text) in enumerate(zip(scores, texts, strict=True), 1):
@@ -89,13 +92,25 @@ def _recorded(path: Path) -> dict[tuple[str, object, str], dict[str, float]]:
     found: dict[tuple[str, object, str], dict[str, float]] = {}
     if not path.exists():
         raise DataError(f"{path}: missing; the run folder is needed as HELM wrote it")
-    for record in json.loads(path.read_bytes()):
-        key = _key(record.get("instance_id"), record.get("train_trial_index"), record)
-        stats = found.setdefault(key, {})
-        for stat in record["stats"]:
-            # Statistics of nothing have a count of 0 and no mean.
-            if stat.get("count") and "perturbation" not in stat["name"]:
-                stats[stat["name"]["name"]] = stat["mean"]
+    try:
+        records = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path}: not valid JSON ({error}); was it cut off?") from error
+    if not isinstance(records, list):
+        raise DataError(f"{path}: a {type(records).__name__}, not the list that HELM writes")
+    for number, record in enumerate(records, 1):
+        try:
+            key = _key(record.get("instance_id"), record.get("train_trial_index"), record)
+            stats = found.setdefault(key, {})
+            for stat in record["stats"]:
+                # Statistics of nothing have a count of 0 and no mean.
+                if stat.get("count") and "perturbation" not in stat["name"]:
+                    stats[stat["name"]["name"]] = float(stat["mean"])
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise DataError(
+                f"{path}: record {number} is not as HELM writes it "
+                f"({type(error).__name__}: {error}); the folder is needed as HELM wrote it"
+            ) from error
     return found
 
 

@@ -64,7 +64,7 @@ def read_lighteval(
     rows = Rows(raw.source)
     bad = []
     for prompt, task, value in found:
-        cells = {"llm": _llm(path), "benchmark": task, "prompt": str(prompt)}
+        cells = {"llm": _llm(path), "benchmark": task, "prompt": rows.prompt(prompt)}
         if match is None:
             verdict = judge([as_text(value) or ""], options.threshold)
             bad += [f"id {prompt!r}: {v!r}: {rule}" for v, rule in verdict.bad.items()]
@@ -73,10 +73,8 @@ def read_lighteval(
         count = round(value * n) if value is not None and value == value else None
         if count is not None and not (0 <= count <= n and abs(value * n - count) < _WHOLE):
             bad.append(f"id {prompt!r}: {value!r} is no fraction of {n} generations")
-        known = count is not None
-        reason = None if known else "no score"
-        counts = {"scored": n if known else 0, "correct": count or 0, "reason": reason}
-        rows.add({**cells, **counts, "n": n})
+        else:
+            rows.total(count, n, cells)
     if bad:
         raise report(f"{name}: metric {metric!r}", bad[:10], len(bad))
     if match:

@@ -6,22 +6,28 @@ or a list with one entry per response; what is stored decides, the number of tex
 
 from __future__ import annotations
 
-import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pcorrect.errors import DataError
 from pcorrect.parts import Source
-from pcorrect.readers import files
 from pcorrect.readers.choice import choose
+from pcorrect.readers.lm_eval_names import llm_of, task_of
 from pcorrect.readers.options import Options
 from pcorrect.readers.refusal import refuse, report
 from pcorrect.readers.rows import Rows
 from pcorrect.readers.values import Verdict, as_text, judge
 
 Record = Mapping[str, object]
-_NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d:.\-]+)")
+# Keys of a line beside its metrics.
+_KNOWN = frozenset(
+    [
+        *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
+        *("doc_hash", "prompt_hash", "target_hash"),
+    ]
+)
 _WHOLE = 1e-6
 _PREDICT_ONLY = 999
 # Metrics of the whole set of responses: 1 does not mean that every response is right.
@@ -31,12 +37,6 @@ _OF_THE_SET = re.compile(r"pass[@^_]|maj|cons|best|any|max|vote", re.IGNORECASE)
 def is_lm_eval(record: Record) -> bool:
     """Whether a JSON object is a line of a samples file."""
     return "doc_id" in record and ("filtered_resps" in record or "resps" in record)
-
-
-def task_of(path: Path) -> str | None:
-    """Name of the task in the name of a samples file."""
-    match = _NAME.fullmatch(files.stem(path))
-    return match["task"] if match else None
 
 
 def read_lm_eval(source: Source, path: Path, lines: Sequence[Record], options: Options) -> Rows:
@@ -51,6 +51,8 @@ def read_lm_eval(source: Source, path: Path, lines: Sequence[Record], options: O
     """
     rows = Rows(source)
     name = source.name
+    if not any("filter" in line for line in lines):
+        _unnamed_filters(lines, name)
     filters = list(dict.fromkeys(str(line.get("filter", "none")) for line in lines))
     wanted = options.filter
     if len(filters) == 1 and wanted is not None and wanted != filters[0]:
@@ -59,7 +61,7 @@ def read_lm_eval(source: Source, path: Path, lines: Sequence[Record], options: O
     chosen = choose(wanted, filters, "filter", name)
     lines = [line for line in lines if str(line.get("filter", "none")) == chosen]
     metric = _metric(lines, options, name)
-    _File(rows, lines, metric, options).read(_llm(path), task_of(path))
+    _File(rows, lines, metric, options).read(llm_of(path), task_of(path))
     return rows
 
 
@@ -69,11 +71,31 @@ def _metric(lines: Sequence[Record], options: Options, name: str) -> str:
         listed = line.get("metrics")
         if isinstance(listed, list):
             names.update(dict.fromkeys(str(metric) for metric in listed))
+    if not any("metrics" in line for line in lines):
+        # Older versions list none: a metric is any other key that holds scores.
+        for line in lines:
+            names.update(dict.fromkeys(k for k in line if k not in _KNOWN and _is_score(line[k])))
     if not names:
         raise DataError(f"{name}: the samples name no metric: was this run with --predict_only?")
     if list(names) == ["bypass"]:
         raise DataError(f"{name}: a run that only predicts (metric 'bypass'): there are no scores")
     return choose(options.metric, list(names), "metric", name)
+
+
+def _is_score(value: object) -> bool:
+    items = value if isinstance(value, list) and value else [value]
+    return all(isinstance(item, int | float) for item in items)
+
+
+def _unnamed_filters(lines: Sequence[Record], name: str) -> None:
+    """Refuse documents with several lines where these do not say of which filter they are."""
+    times = Counter(as_text(line.get("doc_id")) for line in lines if line.get("doc_id") is not None)
+    for doc, n in times.most_common(1):
+        if n > 1:
+            raise DataError(
+                f"{name}: doc_id {doc!r} has {n} lines and they name no filter, so two filters "
+                "cannot be told from two generations; keep one line for each document"
+            )
 
 
 class _File:
@@ -107,7 +129,7 @@ class _File:
             cells = {
                 "llm": llm,
                 "benchmark": task,
-                "prompt": str(line.get("doc_id")),
+                "prompt": self.rows.prompt(line.get("doc_id"), "doc_id"),
                 "target": as_text(line.get("target")),
                 "prompt_hash": line.get("doc_hash"),
             }
@@ -130,6 +152,8 @@ class _File:
             answer = answers[i] if len(answers) == len(value) else None
             outcome = self.verdict.outcome(as_text(item))
             self.rows.one(outcome, {**cells, "generation": i + 1, "answer": answer})
+        if not value:
+            self.rows.none(cells)
 
     def check_fractions(self) -> None:
         """Refuse a score of several responses that is not the fraction of right ones."""
@@ -166,7 +190,7 @@ class _File:
         # Exact matches are right under any looser rule; if there are `count` of them, they are all.
         right = [answer == cells["target"] for answer in answers]
         if sum(right) != count and count not in (0, n):
-            self.rows.add({**cells, "n": n, "scored": n, "correct": count})
+            self.rows.total(count, n, cells)
             return
         for i, answer in enumerate(answers):
             outcome = int(right[i]) if sum(right) == count else int(count == n)
@@ -207,38 +231,6 @@ def _width(responses: object) -> int:
     if isinstance(responses, list) and len(responses) == 1 and isinstance(responses[0], list):
         return 1 if _is_pair(responses[0]) else len(responses[0])
     return 1
-
-
-def _llm(path: Path) -> str | None:
-    """Name from the results file of the same time, else from a folder named like org__llm."""
-    match = _NAME.fullmatch(files.stem(path))
-    found = sorted(path.parent.glob("results_*.json"))
-    same = [file for file in found if match and match["time"] in file.name]
-    for file in same or (found if len(found) == 1 else []):
-        try:
-            results = json.loads(file.read_bytes())
-        except ValueError as error:
-            raise DataError(f"{file}: not valid JSON ({error})") from error
-        name = _name_in(results)
-        if name is not None:
-            return name
-    folder = path.resolve().parent.name
-    return folder.replace("__", "/", 1) if "__" in folder else None
-
-
-def _name_in(results: object) -> str | None:
-    if not isinstance(results, dict):
-        return None
-    if isinstance(results.get("model_name"), str):
-        return str(results["model_name"])
-    config = results.get("config")
-    arguments = config.get("model_args") if isinstance(config, dict) else None
-    if isinstance(arguments, str):
-        arguments = dict(pair.split("=", 1) for pair in arguments.split(",") if "=" in pair)
-    for key in ("pretrained", "model"):
-        if isinstance(arguments, dict) and isinstance(arguments.get(key), str):
-            return str(arguments[key])
-    return None
 
 
 def join_on_hash(files_rows: Sequence[Rows]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pcorrect.errors import DataError
 from pcorrect.parts import ERROR, Source
 from pcorrect.readers.rows import Rows
 from pcorrect.readers.values import as_text
@@ -19,11 +20,25 @@ def is_promptfoo(document: Record) -> bool:
 
 
 def read_promptfoo(source: Source, document: Record) -> Rows:
-    """Read the tests: a failed assertion is wrong, an error has no score."""
+    """Read the tests: a failed assertion is wrong, an error has no score.
+
+    Raises
+    ------
+    DataError
+        The results are not a list of tests.
+    """
     rows = Rows(source)
     results = document["results"]
     assert isinstance(results, dict)
-    records = [r for r in results["results"] if isinstance(r, dict)]
+    records = results["results"]
+    if not isinstance(records, list):
+        kind = type(records).__name__
+        raise DataError(f"{source.name}: results.results is a {kind}, not a list of tests")
+    for number, record in enumerate(records, 1):
+        if not isinstance(record, dict):
+            raise DataError(
+                f"{source.name}: test {number} is a {type(record).__name__}, not an object"
+            )
     templates = {as_text(_inside(r, "prompt", "label")) for r in records}
     for record in records:
         variables = record.get("vars")

@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 import duckdb
 
 from pcorrect import duck
+from pcorrect.errors import DataError
 from pcorrect.parts import COLUMNS, NO_SCORE, Part, Source
+from pcorrect.readers.json_file import collision
+from pcorrect.readers.values import as_text
 
 
 @dataclass
@@ -29,6 +32,27 @@ class Rows:
     columns: dict[str, list[object]] = field(default_factory=lambda: {k: [] for k in COLUMNS})
     notes: list[str] = field(default_factory=list)
     hashes: list[str | None] = field(default_factory=list)
+    _texts: dict[str, bool] = field(default_factory=dict)
+    _counted: set[tuple[object, ...]] = field(default_factory=set)
+
+    def prompt(self, value: object, key: str = "id") -> str | None:
+        """Name of a prompt by its id in the log; None where it has none, which counting refuses.
+
+        Parameters
+        ----------
+        value : object
+        key : str
+            What the log calls the id, for messages.
+
+        Raises
+        ------
+        DataError
+            The id is a number that is an id as text too.
+        """
+        name, text = as_text(value), isinstance(value, str)
+        if name is not None and self._texts.setdefault(name, text) != text:
+            raise collision(self.source.name, key, name)
+        return name
 
     def add(self, cells: Mapping[str, object]) -> None:
         """Append one row; what is not given is NULL, `n` is 1, `row` the next number.
@@ -49,6 +73,28 @@ class Rows:
             "reason": reason if correct is None else None,
         }
         self.add({**cells, **scored})
+
+    def none(self, cells: Mapping[str, object]) -> None:
+        """Append a prompt that has no generation."""
+        self.add({**cells, "n": 0, "scored": 0, "correct": 0})
+
+    def total(self, correct: int | None, n: int, cells: Mapping[str, object]) -> None:
+        """Append all n generations of a prompt, of which only the number of right ones is known.
+
+        Raises
+        ------
+        DataError
+            The prompt has such a row already: its generations would count twice.
+        """
+        key = tuple(cells.get(name) for name in ("benchmark", "llm", "prompt"))
+        if key in self._counted and cells.get("prompt") is not None:
+            raise DataError(
+                f"{self.source.name}: prompt {cells['prompt']!r} occurs twice, each time as the "
+                f"mean of {n} generations; keep one, or give different prompts different ids"
+            )
+        self._counted.add(key)
+        scored = {"n": n, "scored": 0 if correct is None else n, "correct": correct or 0}
+        self.add({**cells, **scored, "reason": NO_SCORE if correct is None else None})
 
     def part(self, con: duckdb.DuckDBPyConnection) -> Part:
         """Store the rows in the engine."""
