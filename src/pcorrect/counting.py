@@ -261,7 +261,7 @@ def _several_runs(generations: Generations, cells: str) -> dict[Pair, list[str]]
     rows = generations.con.execute(
         "SELECT a.benchmark, a.llm, a.source, b.source, bool_and(a.k = b.k AND a.s = b.s) "
         f"FROM {cells} a JOIN {cells} b USING (benchmark, llm, prompt) WHERE a.source < b.source "
-        "AND a.n > 0 AND b.n > 0 AND (a.low IS NULL OR b.low IS NULL "
+        "AND a.k > 0 AND b.k > 0 AND (a.low IS NULL OR b.low IS NULL "
         "OR (a.low <= b.high AND b.low <= a.high)) GROUP BY ALL"
     ).fetchall()
     found: dict[Pair, set[int]] = defaultdict(set)

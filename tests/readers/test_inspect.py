@@ -72,7 +72,30 @@ def test_a_retried_run_copies_samples_of_the_old_log(write, inspect_log):
     retried["samples"][3]["uuid"] = "new"
     (found,) = counts([old, write("new.json", json.dumps(retried))])
     assert (found.n_correct.tolist(), found.n_generations.tolist()) == ([[1, 2]], [[2, 2]])
-    assert found.rows[0].left_out == {"error": 1, "exact repeat": 3}
+    # a failed attempt that was made again is no generation of its own
+    assert found.rows[0].left_out == {"exact repeat": 4}
+    assert any("1 sample(s) without a score: " in note for note in found.rows[0].notes)
+    assert not any("separate runs" in note for note in found.rows[0].notes)
+
+
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+@pytest.mark.parametrize("last", ["C", None])
+def test_a_failed_attempt_that_was_made_again_is_not_wrong(write, inspect_log, order, last):
+    old = inspect_log(SAMPLES, uuid="u", status="error")
+    retried = inspect_log([*SAMPLES[:3], ("b", 2, last)], uuid="u")
+    retried["samples"][3]["uuid"] = "new"
+    paths = [write("old.json", json.dumps(old)), write("new.json", json.dumps(retried))]
+    (found,) = counts([paths[i] for i in order], errors="wrong")
+    assert found.n_generations.tolist() == [[2, 2]]
+    assert found.n_correct.tolist() == [[1, 2 if last else 1]]
+
+
+def test_a_log_of_copies_alone_is_no_second_run(write, inspect_log):
+    old = write("old.json", json.dumps(inspect_log(SAMPLES[:3], uuid="u")))
+    again = inspect_log(SAMPLES[:3], uuid="u", status="error")
+    (found,) = counts([old, write("new.json", json.dumps(again))])
+    assert found.n_generations.tolist() == [[2, 1]]
+    assert not any("separate runs" in note for note in found.rows[0].notes)
 
 
 def test_two_runs_of_one_task_are_runs(write, inspect_log):
@@ -170,3 +193,78 @@ def test_damaged_archives(tmp_path, write, zip_zstd, inspect_log):
         read(zip_zstd(tmp_path / "y.eval", {"a.json": b"{}"}))
     with pytest.raises(DataError, match="no samples"):
         read(write("h.json", json.dumps(inspect_log([]))))
+
+
+def test_samples_without_an_id_are_not_one_prompt(write, inspect_log):
+    log = inspect_log([("a", 1, "C")] * 5)
+    for sample in log["samples"]:
+        del sample["id"]
+    with pytest.raises(DataError, match="has no prompt"):
+        counts(write("n.json", json.dumps(log)))
+
+
+def test_a_number_and_its_text_are_two_samples(write, inspect_log):
+    path = write("i.json", json.dumps(inspect_log([(1, 1, "C"), ("1", 1, "I")])))
+    with pytest.raises(DataError, match="both the number 1 and the text '1'"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [([1, "1"], "both the number 1 and the text '1'"), ([1, 1], "prompt '1' occurs twice")],
+)
+def test_ids_of_means_are_unique(write, ids, message):
+    samples = [{"sample_id": i, "value": v} for i, v in zip(ids, (0.5, 1.0), strict=True)]
+    log = {
+        "eval": {"model": "m", "task": "t", "config": {"epochs": 2}},
+        "reductions": [{"scorer": "s", "reducer": "mean", "samples": samples}],
+    }
+    with pytest.raises(DataError, match=message):
+        read(write("r.json", json.dumps(log)))
+
+
+def test_the_one_score_of_the_first_logs(write):
+    samples = [{"id": 1, "epoch": e, "score": {"value": v}} for e, v in ((1, "C"), (2, "I"))]
+    log = {"status": "success", "eval": {"model": "m", "task": "t"}, "samples": samples}
+    (found,) = counts(write("o.json", json.dumps(log)))
+    assert (found.n_correct.tolist(), found.n_generations.tolist()) == ([[1]], [[2]])
+
+
+@pytest.mark.parametrize("journal", [False, True])
+def test_samples_beyond_the_summaries_are_read(tmp_path, zip_zstd, inspect_log, journal):
+    log = inspect_log(SAMPLES)
+    files = members(log)
+    short = json.dumps(log["samples"][:2]).encode()
+    if journal:
+        del files["summaries.json"]
+        files["_journal/summaries/1.json"] = short
+    else:
+        files["summaries.json"] = short
+    (found,) = counts(zip_zstd(tmp_path / "x.eval", files))
+    assert found.n_generations.tolist() == [[2, 1]]
+    assert found.rows[0].left_out == {"error": 1}
+
+
+def test_summaries_without_a_full_sample_are_read_with_texts(tmp_path, zip_zstd, inspect_log):
+    files = members(inspect_log(SAMPLES))
+    del files["samples/a_epoch_2.json"]
+    path = zip_zstd(tmp_path / "x.eval", files)
+    (found,) = counts(path, texts=True)
+    assert found.n_generations.tolist() == [[2, 1]]
+
+
+def test_an_encrypted_archive(write, tmp_path, inspect_log):
+    import zipfile
+
+    path = tmp_path / "x.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members(inspect_log(SAMPLES)).items():
+            archive.writestr(name, data)
+    data = bytearray(path.read_bytes())
+    for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        place = data.find(mark)
+        while place >= 0:
+            data[place + flags] |= 1
+            place = data.find(mark, place + 4)
+    with pytest.raises(DataError, match=r"member 'header\.json' is encrypted"):
+        read(write("y.eval", bytes(data)))

@@ -11,6 +11,7 @@ from types import TracebackType
 from pcorrect.errors import DataError
 
 ZSTD = 93
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RecursionError)
 
 
 class Archive:
@@ -62,11 +63,16 @@ class Archive:
         Raises
         ------
         DataError
-            The member is damaged or not JSON.
+            The member is damaged, encrypted or not JSON.
         """
+        info = self._members[member]
+        if info.flag_bits & 1:
+            raise DataError(
+                f"{self.name}: member {member!r} is encrypted; write the archive without a password"
+            )
         try:
-            return json.loads(self._read(self._members[member]).decode("utf-8", "surrogatepass"))
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError) as error:
+            return json.loads(self._read(info).decode("utf-8", "surrogatepass"))
+        except _DAMAGE as error:
             raise DataError(f"{self.name}: member {member!r} is damaged ({error})") from error
 
     def _read(self, info: zipfile.ZipInfo) -> bytes:

@@ -26,10 +26,46 @@ _WHOLE = 1e-9
 
 
 @dataclass
-class Seen:
-    """Samples of the logs read so far: a retried run copies finished samples of the old log."""
+class _Attempts:
+    """Samples of one log: their fingerprints, and the rows of those that are no copies."""
 
-    uuids: set[str] = field(default_factory=set)
+    rows: Rows
+    uuids: set[str]
+    tried: dict[tuple[object, object], int] = field(default_factory=dict)
+
+    def leave_to(self, other: _Attempts) -> None:
+        """Drop the failed attempts at samples that the other log has too."""
+        scored, reason = self.rows.columns["scored"], self.rows.columns["reason"]
+        again = [key for key, i in self.tried.items() if not scored[i] and key in other.tried]
+        for key in again:
+            i = self.tried.pop(key)
+            reason[i], self.rows.columns["generation"][i] = REPEAT, None
+        if again:
+            self.rows.notes.append(
+                f"{len(again)} sample(s) without a score: {other.rows.source.name} has another "
+                "attempt of the same run, which counts"
+            )
+
+
+@dataclass
+class Seen:
+    """Samples of the logs read so far.
+
+    A retried run copies the finished samples of the old log and tries the others again.
+    """
+
+    logs: list[_Attempts] = field(default_factory=list)
+
+    def __contains__(self, uuid: object) -> bool:
+        return any(uuid in log.uuids for log in self.logs)
+
+    def add(self, log: _Attempts) -> None:
+        """Take in a log; a sample of which one attempt failed counts once in a retried run."""
+        for old in self.logs:
+            if not old.uuids.isdisjoint(log.uuids):
+                old.leave_to(log)
+                log.leave_to(old)
+        self.logs.append(log)
 
 
 def is_inspect(log: Record) -> bool:
@@ -56,14 +92,15 @@ def read_eval(source: Source, path: Path, options: Options, seen: Seen) -> Rows:
         log = dict(_mapping(archive.json(header)))
         journal = sorted((int(m[1]), m[0]) for m in map(_SUMMARY.fullmatch, members) if m)
         full = [m for m in members if m.startswith("samples/") and m.endswith(".json")]
-        if options.texts and full:
-            samples: list[Record] = [_mapping(archive.json(member)) for member in full]
-        elif "summaries.json" in members:
+        if "summaries.json" in members:
             samples = _records(archive.json("summaries.json"))
-        elif journal:
-            samples = [r for _, member in journal for r in _records(archive.json(member))]
         else:
-            samples = [_mapping(archive.json(member)) for member in full]
+            samples = [r for _, member in journal for r in _records(archive.json(member))]
+        # Short or absent summaries do not hide a sample, nor does a missing full one.
+        if full and (options.texts or len(full) > len(samples)):
+            whole = [_mapping(archive.json(member)) for member in full]
+            known = {_key(sample) for sample in whole}
+            samples = whole + [sample for sample in samples if _key(sample) not in known]
         log["samples"] = samples
         if not samples and "reductions.json" in members:
             log["reductions"] = archive.json("reductions.json")
@@ -94,7 +131,8 @@ def read_log(source: Source, log: Record, options: Options, seen: Seen) -> Rows:
 def _samples(rows: Rows, log: Record, samples: list[Record], options: Options, seen: Seen) -> None:
     name = rows.source.name
     spec = _mapping(log.get("eval"))
-    _unlike_ids(samples, name)
+    uuids = {u for u in (sample.get("uuid") for sample in samples) if isinstance(u, str)}
+    attempts = _Attempts(rows, uuids)
     scorer = _scorer(samples, options, name)
     values = [_value(sample, scorer) for sample in samples]
     texts = [as_text(value) for value in values]
@@ -109,21 +147,23 @@ def _samples(rows: Rows, log: Record, samples: list[Record], options: Options, s
             reason = ERROR
         elif sample.get("completed") is False:
             reason = UNFINISHED
-        uuid = sample.get("uuid")
         epoch = sample.get("epoch", 1)
         cells = {
             "llm": spec.get("model"),
             "benchmark": spec.get("task"),
-            "prompt": str(sample.get("id")),
+            "prompt": rows.prompt(sample.get("id")),
             "generation": epoch if isinstance(epoch, int) else None,
             "answer": as_text(_answer(sample, scorer)),
             "target": as_text(sample.get("target")),
         }
-        if isinstance(uuid, str) and uuid in seen.uuids:
-            rows.add({**cells, "scored": 0, "correct": 0, "reason": REPEAT})
+        if sample.get("uuid") in seen:
+            # It is no generation, so it has no number.
+            copied = {"generation": None, "scored": 0, "correct": 0, "reason": REPEAT}
+            rows.add({**cells, **copied})
         else:
+            attempts.tried[cells["prompt"], cells["generation"]] = len(rows.hashes)
             rows.one(correct, cells, reason)
-    seen.uuids.update(u for u in (sample.get("uuid") for sample in samples) if isinstance(u, str))
+    seen.add(attempts)
     _status(rows, log, spec, len(samples))
 
 
@@ -144,7 +184,7 @@ def _scorer(samples: Iterable[Record], options: Options, name: str) -> str:
     """Name of the score to use; one inside a mapping of scores is `scorer.key`."""
     found: dict[str, None] = {}
     for sample in samples:
-        for scorer, score in _mapping(sample.get("scores")).items():
+        for scorer, score in _scores(sample).items():
             value = _mapping(score).get("value")
             keys = [f"{scorer}.{key}" for key in value] if isinstance(value, dict) else [scorer]
             found.update(dict.fromkeys(keys))
@@ -161,8 +201,15 @@ def _scorer(samples: Iterable[Record], options: Options, name: str) -> str:
     return choose(wanted, names, "scorer", name)
 
 
+def _scores(sample: Record) -> Record:
+    """Scores by scorer; the first logs have one, without a name."""
+    if "scores" not in sample and "score" in sample:
+        return {"score": sample["score"]}
+    return _mapping(sample.get("scores"))
+
+
 def _value(sample: Record, scorer: str) -> object:
-    scores = _mapping(sample.get("scores"))
+    scores = _scores(sample)
     if scorer in scores:
         return _mapping(scores[scorer]).get("value")
     head, _, key = scorer.partition(".")
@@ -171,19 +218,13 @@ def _value(sample: Record, scorer: str) -> object:
 
 
 def _answer(sample: Record, scorer: str) -> object:
-    scores = _mapping(sample.get("scores"))
+    scores = _scores(sample)
     score = scores.get(scorer, scores.get(scorer.partition(".")[0]))
     return _mapping(score).get("answer")
 
 
-def _unlike_ids(samples: Iterable[Record], name: str) -> None:
-    ids = {sample.get("id") for sample in samples if isinstance(sample.get("id"), str | int)}
-    clash = [i for i in ids if isinstance(i, int) and str(i) in ids]
-    if clash:
-        raise DataError(
-            f"{name}: samples with id {clash[0]!r} (number) and {str(clash[0])!r} (text): two "
-            "prompts with one name; give the samples ids that differ as text"
-        )
+def _key(sample: Record) -> tuple[str, str]:
+    return repr(sample.get("id")), repr(sample.get("epoch", 1))
 
 
 def _reductions(rows: Rows, log: Record, options: Options) -> None:
@@ -213,16 +254,9 @@ def _reductions(rows: Rows, log: Record, options: Options) -> None:
                 f"{name}: sample {sample.get('sample_id')!r}: the mean {value!r} over {epochs} "
                 "epochs is no count of right answers (partial credit, or epochs without a score)"
             )
-        rows.add(
-            {
-                "llm": spec.get("model"),
-                "benchmark": spec.get("task"),
-                "prompt": str(sample.get("sample_id", i)),
-                "n": epochs,
-                "scored": epochs,
-                "correct": round(number),
-            }
-        )
+        prompt = rows.prompt(sample.get("sample_id", i), "sample_id")
+        cells = {"llm": spec.get("model"), "benchmark": spec.get("task"), "prompt": prompt}
+        rows.total(round(number), epochs, cells)
     rows.notes.append(f"scorer {scorer!r}: counts recovered from means over {epochs} epochs")
 
 
