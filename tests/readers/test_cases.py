@@ -155,7 +155,7 @@ def test_14_both_compressions(case, name):
 
 def test_15_ids_that_collide_and_runs_that_resume(case, write):
     folder, _ = case("15")
-    with pytest.raises(DataError, match="1 \\(number\\) and '1' \\(text\\)"):
+    with pytest.raises(DataError, match="both the number 1 and the text '1'"):
         read(folder / "log_collide.json")
     with pytest.raises(DataError, match="prompt 'b', generation 1: both right and wrong"):
         counts(folder / "resumed.csv")

@@ -189,3 +189,19 @@ def test_filters_metrics_and_scorers_are_told_apart(make):
 def test_an_id_that_tells_more_prompts_apart_is_noted(make):
     frame = make({"id": [1, 1, 2, 2], "prompt": ["What?"] * 4, "correct": [1, 1, 0, 0]})
     assert "'id' tells 2 prompts apart" in " ".join(counts(frame)[0].rows[0].notes)
+
+
+def test_columns_of_objects_are_refused_where_they_cannot_be_read():
+    frame = pl.DataFrame({"id": ["a", "b"], "correct": pl.Series([1, "0"], dtype=pl.Object)})
+    with pytest.raises(DataError, match="column 'correct' holds Python objects"):
+        counts(frame)
+
+
+def test_ids_that_begin_anew_in_one_of_two_groups(make):
+    frame = make({"id": [1, 1], "subject": ["art", "law"], "area": ["x"] * 2, "correct": [1, 0]})
+    assert len(counts(frame)[0].prompt) == 2
+    both = {"id": [1, 1], "subject": ["art", "law"], "category": ["x", "x"], "correct": [1, 0]}
+    with pytest.raises(DataError, match="prompt '1' occurs with several values of 'subject'"):
+        counts(make(both))
+    assert len(counts(make(both), columns={"group": "subject"})[0].prompt) == 2
+    assert counts(make(both), columns={"group": None})[0].n_generations.tolist() == [[2]]

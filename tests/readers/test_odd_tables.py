@@ -217,3 +217,28 @@ def test_a_blank_beside_numbers_leaves_them_numbers(write):
     found = read(path)
     assert outcomes(found).correct.tolist()[0] == [0, 1]
     assert not counts(found)[0].rows[0].notes
+
+
+def test_two_columns_of_groups_are_left_unused_where_ids_are_unique(write):
+    text = "id,subject,category,correct\n1,art,x,1\n1,art,x,0\n2,law,x,1\n"
+    found = counts(write("g.csv", text))
+    assert prompts(found) == {"1": (1, 2), "2": (1, 1)}
+    assert "could all be the group: none is used" in notes(found)
+    wide = write("w.csv", "id,subject,category,gen_1\n1,art,x,1\n1,law,x,0\n")
+    with pytest.raises(DataError, match=r"several values of 'subject'.*group=subject"):
+        counts(wide)
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ('{"prompt":["a","b"],"correct":[1,0,1]}', "'prompt' 2, 'correct' 3"),
+        (
+            '{"data":[{"id":1,"correct":1}],"results":[{"id":2,"correct":0}]}',
+            "'data' and 'results' each hold a list of records",
+        ),
+    ],
+)
+def test_documents_of_which_a_part_would_be_left_out(write, document, message):
+    with pytest.raises(DataError, match=message):
+        counts(write("d.json", document))

@@ -30,6 +30,8 @@ class Layout:
         Generation number and column position, for the wide form.
     wide_answers : mapping of int to int
         The same for the answers.
+    groups : tuple of int
+        Columns that could all be the group, of which none is taken.
     notes : tuple of str
     """
 
@@ -37,13 +39,14 @@ class Layout:
     at: Mapping[str, int]
     wide: tuple[tuple[int, int], ...] = ()
     wide_answers: Mapping[int, int] = field(default_factory=dict)
+    groups: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
     def positions(self) -> set[int]:
         """Columns that reading looks at."""
         wide = (i for _, i in self.wide)
-        return {*self.at.values(), *wide, *self.wide_answers.values()}
+        return {*self.at.values(), *wide, *self.wide_answers.values(), *self.groups}
 
 
 def resolve(names: Sequence[str], given: ColumnMap, where: str) -> Layout:
@@ -101,7 +104,9 @@ class _Resolver:
                     at[name] = position
         self.check(form, at)
         answers = self.wide_answers() if form == "wide" else {}
-        return Layout(form, at, tuple(wide) if form == "wide" else (), answers, tuple(self.notes))
+        groups = () if "group" in at else tuple(i for _, i in found["group"])
+        runs = tuple(wide) if form == "wide" else ()
+        return Layout(form, at, runs, answers, groups, tuple(self.notes))
 
     def find(self, name: str) -> list[tuple[int, int]]:
         """(tier, position) of each column that could be `name`, of its best tier only."""

@@ -126,17 +126,21 @@ class Reader:
                 raise Companion(
                     f"{source.name}: averages of a lighteval run; read its details_*.parquet files"
                 )
-        for key in _WRAPPERS:
-            inner = value.get(key)
-            if isinstance(inner, list) and inner and all(isinstance(r, dict) for r in inner):
-                return self._table(source, path, inner)
+        lists = {key: value[key] for key in _WRAPPERS if _is_table(value.get(key))}
+        if len(lists) > 1:
+            raise DataError(
+                f"{source.name}: {' and '.join(map(repr, lists))} each hold a list of records; "
+                "keep the one that holds the results"
+            )
+        for inner in lists.values():
+            return self._table(source, path, inner)
         # A table by columns, one line of JSONL, or an object of another kind.
         try:
             known = "prompt" in resolve(list(value), self.options.columns, source.name).at
         except NotResults:
             known = lm_eval.is_lm_eval(value)
         if known:
-            return self._table(source, path, _from_columns(value) or [value])
+            return self._table(source, path, _from_columns(value, source.name) or [value])
         keys = ", ".join(repr(key) for key in list(value)[:12])
         raise NotResults(
             f"{source.name}: JSON, but neither a table nor a known log; keys: {keys or 'none'}"
@@ -170,14 +174,30 @@ class Reader:
         return lm_eval.read_lm_eval(source, path, lines, self.options)
 
 
-def _from_columns(value: Mapping[str, object]) -> list[dict[str, object]]:
-    """Rows of an object that maps column names to lists, or as pandas writes to row labels."""
+def _is_table(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(r, dict) for r in value)
+
+
+def _from_columns(value: Mapping[str, object], where: str) -> list[dict[str, object]]:
+    """Rows of an object that maps column names to lists, or as pandas writes to row labels.
+
+    Raises
+    ------
+    DataError
+        The lists are not of one length.
+    """
     lists = [list(v) for v in value.values() if isinstance(v, list)]
     labelled = [v for v in value.values() if isinstance(v, dict)]
     if len(labelled) == len(value) and all(v.keys() == labelled[0].keys() for v in labelled):
         lists = [list(v.values()) for v in labelled]
-    if len(lists) < len(value) or len({len(v) for v in lists}) != 1:
+    if len(lists) < len(value):
         return []
+    if len({len(v) for v in lists}) != 1:
+        sizes = ", ".join(f"{key!r} {len(v)}" for key, v in zip(value, lists, strict=True))
+        raise DataError(
+            f"{where}: the columns hold different numbers of values ({sizes}); each needs one "
+            "value for every row"
+        )
     return [dict(zip(value, cells, strict=True)) for cells in zip(*lists, strict=True)]
 
 

@@ -100,6 +100,12 @@ def _written(
 
     names, notes = _names(frame, options)
     chosen = frame.select(names)
+    objects = [name for name, dtype in chosen.collect_schema().items() if dtype == nw.Object]
+    if objects:
+        raise DataError(
+            f"{NAME}: column {objects[0]!r} holds Python objects, which its library cannot write; "
+            "cast it to text or numbers"
+        )
     if chosen.implementation.is_duckdb():
         chosen.to_native().write_parquet(str(path))
     elif isinstance(chosen, nw.LazyFrame):

@@ -10,9 +10,10 @@ import duckdb
 from pcorrect import duck
 from pcorrect.errors import DataError
 from pcorrect.parts import NO_SCORE, Part, Source
+from pcorrect.readers import ids
 from pcorrect.readers.choice import keep_one
 from pcorrect.readers.columns import Layout, resolve
-from pcorrect.readers.names import CHOICES, OUTSIDE, snake
+from pcorrect.readers.names import CHOICES, OUTSIDE
 from pcorrect.readers.options import Options
 from pcorrect.readers.refusal import SHOWN, report
 from pcorrect.readers.values import Verdict, judge, scale_of, wrong_scale
@@ -68,8 +69,9 @@ class Table:
         self.where = self._selection(self._filled())
         for what in CHOICES:
             self.where += keep_one(self, what)
+        ids.refuse_reused(self)
         if self.layout.form == "long":
-            self._other_ids()
+            ids.note_better(self)
 
     def part(self, query: str) -> Part:
         """Part for a query with the columns of the generations table."""
@@ -169,25 +171,6 @@ class Table:
             if kept and name in self.at:
                 tests.append(f"{self.text(name)} IN {duck.in_list(kept)}")
         return " AND ".join(tests)
-
-    def _other_ids(self) -> None:
-        """Note a column of ids that tells more prompts apart than the one that was taken."""
-        position = [i for i, name in enumerate(self.raw.names) if snake(name) == "id"]
-        chosen = "prompt" in self.options.columns or set(position) & set(self.at.values())
-        if "prompt" not in self.at or len(position) != 1 or chosen:
-            return
-        rows, llms_ids, ids, pairs, prompts = self.con.execute(
-            f"SELECT count(*), count(DISTINCT hash({self.text('llm')}, i)), count(DISTINCT i), "
-            f"count(DISTINCT hash(i, p)), count(DISTINCT p) FROM (SELECT *, "
-            f"{self.cell(position[0])} AS i, {self.prompt} AS p {self.rows})"
-        ).fetchall()[0]
-        # numbers of rows are no ids of prompts
-        if prompts < pairs == ids and llms_ids < rows:
-            name = self.raw.names[position[0]]
-            self.notes.append(
-                f"column {name!r} tells {ids} prompts apart, {self.raw.names[self.at['prompt']]!r} "
-                f"only {prompts}: if they are different prompts, choose prompt={name}"
-            )
 
     # ---- values
 
