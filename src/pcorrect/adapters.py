@@ -10,7 +10,7 @@ import numpy as np
 from pcorrect.cells import Cells
 from pcorrect.convergence import ess_bulk, r_hat
 from pcorrect.data import PromptCounts
-from pcorrect.engines.exact import LogDensity, grid_posterior
+from pcorrect.engines.exact import LogDensity, QuadratureError, grid_posterior
 from pcorrect.engines.grid import score_moments
 from pcorrect.marginal import FloatArray, Marginal
 from pcorrect.moment_estimates import Moments, moments
@@ -19,6 +19,10 @@ from pcorrect.populations.population import Population
 from pcorrect.priors import Priors
 from pcorrect.prompts import DrawnPrompts, GridPrompts, PopulationPrompts
 from pcorrect.result import PARAMETERS, Fit, Lazy, not_identified
+
+
+# Quadrature errors in posterior sd that no Monte Carlo error falls below.
+_TOLERABLE = 1e-3
 
 
 def _scored(counts: PromptCounts) -> Cells:
@@ -132,7 +136,17 @@ def fit_exact(
     cells, scored = Cells.from_counts(counts.n_correct, counts.n_generations), _scored(counts)
     log_density = LogDensity(scored, priors)
     closed = moments(counts)
-    grid = grid_posterior(log_density, start=_start(closed))
+    warnings = _warnings(counts, closed)
+    try:
+        grid = grid_posterior(log_density, start=_start(closed))
+    except QuadratureError as error:
+        grid = error.posterior
+        if grid.error > _TOLERABLE:
+            raise
+        warnings = (
+            *warnings,
+            f"the quadrature error is {grid.error:.0e} posterior sd, not 1e-05 as usual",
+        )
 
     @cache
     def shape() -> Shape:
@@ -174,7 +188,7 @@ def fit_exact(
         population,
         closed,
         {"quadrature_error": grid.error},
-        _warnings(counts, closed),
+        warnings,
         grid,
     )
 

@@ -168,6 +168,37 @@ def test_priors_move_the_posterior_and_integers_are_floats():
     assert means[0] == means[1] == pytest.approx(103 / 205, abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("s", "k"), [([500], 1000), ([700, 700, 700], 1000), ([500, 3], [1000, 4]), ([350, 350], 500)]
+)
+def test_few_prompts_with_many_generations(s, k):
+    """A narrow ridge beneath a wide hill, against draws of the prior weighted by the likelihood."""
+    s, k = np.broadcast_arrays(s, k)
+    grid = grid_posterior(LogDensity(Cells.from_counts(s, k), Priors()))
+    assert grid.error < 1e-5
+    rng = np.random.default_rng(9)
+    mu, r = rng.uniform(size=(2, 400_000))
+    nu = 1 / r**2 - 1
+    log = sum(
+        stats.betabinom.logpmf(a, b, mu * nu, (1 - mu) * nu) for a, b in zip(s, k, strict=True)
+    )
+    weight = np.exp(log - log.max())
+    weight /= weight.sum()
+    for found, x in ((grid.mu(), mu), (grid.sigma(), r * np.sqrt(mu * (1 - mu)))):
+        mean = weight @ x
+        error = np.sqrt(weight**2 @ (x - mean) ** 2)
+        assert found.mean == pytest.approx(mean, abs=4.5 * error)
+
+
+def test_a_tolerable_error_is_said(monkeypatch):
+    monkeypatch.setattr("pcorrect.engines.exact._MOST_NODES", 300_000)
+    counts = PromptCounts.from_arrays([350, 350], 500)
+    fit = run_fit(counts, model="beta_bernoulli")
+    assert any("not 1e-05 as usual" in text for text in fit.warnings)
+    with pytest.raises(QuadratureError, match="use the default model"):
+        run_fit(PromptCounts.from_arrays([500], 1000), model="beta_bernoulli")
+
+
 def test_failure_is_said_and_carries_the_best_grid():
     _, _, density = posterior([3], 5)
     with pytest.raises(QuadratureError, match="above the tolerance") as caught:
@@ -221,7 +252,7 @@ def test_calibration_fails_on_a_truncated_grid(monkeypatch):
     find = exact._find_window
 
     def truncated(density, start):
-        whole = exact._evaluate(density, find(density, start), 65)
+        whole = exact._evaluate(density, find(density, start), (65, 65))
         window = []
         for axis, weight in (
             (whole.logit_mu, whole.weight.sum(1)),

@@ -9,6 +9,8 @@ skewed posteriors off and looks fine: intervals then cover 80 % instead of 95 %.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.special import betaln, log_expit
 
@@ -21,7 +23,12 @@ from pcorrect.priors import Priors
 # Grid points whose density is below exp(-LOG_DROP) of the mode carry < 1e-13 of the mass.
 LOG_DROP = 34.0
 _COARSE = 33
-_FINEST = 513
+# Up to this size both directions are refined together; then, up to so many nodes, those that need
+# it: few prompts with many generations have a narrow ridge at small r beneath a wide hill.
+_FINE = 513
+_MOST_NODES = 2_200_000
+
+Window = tuple[tuple[float, float], tuple[float, float]]
 
 
 class QuadratureError(PcorrectError):
@@ -67,30 +74,51 @@ def grid_posterior(
     Raises
     ------
     QuadratureError
-        The tolerance was not reached on a grid of 513 x 513 nodes.
+        The tolerance was not reached on the finest grid.
     """
     window = _find_window(log_density, start)
     size = _COARSE
-    previous = _evaluate(log_density, window, size)
-    while True:
+    previous = _evaluate(log_density, window, (size, size))
+    while size < _FINE:
         size = 2 * size - 1
-        current = _evaluate(log_density, window, size)
+        current = _evaluate(log_density, window, (size, size))
         error = _difference(previous, current) + _edge_density(current.weight)
-        current = GridPosterior(
-            current.logit_mu, current.logit_r, current.weight, current.log_evidence, error
+        if error <= tolerance:
+            return replace(current, error=error)
+        previous = current
+    return _refine(log_density, window, previous, tolerance)
+
+
+def _refine(
+    log_density: LogDensity, window: Window, current: GridPosterior, tolerance: float
+) -> GridPosterior:
+    """Go on in the directions in which half the nodes are not enough."""
+    while True:
+        by_direction = [_difference(half, current) for half in _halves(current)]
+        error = sum(by_direction) + _edge_density(current.weight)
+        current = replace(current, error=error)
+        sizes = tuple(
+            2 * n - 1 if e > tolerance / 4 else n
+            for n, e in zip(current.weight.shape, by_direction, strict=True)
         )
         if error <= tolerance:
             return current
-        if size >= _FINEST:
+        if sizes == current.weight.shape or np.prod(sizes) > _MOST_NODES:
             raise QuadratureError(
                 f"the quadrature error is {error:.1e} posterior sd, above the tolerance "
-                f"{tolerance:.1e}: use engine='nuts', or the default model",
+                f"{tolerance:.1e}: use the default model, or engine='nuts'",
                 current,
             )
-        previous = current
+        current = _evaluate(log_density, window, sizes)
 
 
-Window = tuple[tuple[float, float], tuple[float, float]]
+def _halves(grid: GridPosterior) -> list[GridPosterior]:
+    """The grid with every second node left out, in either direction."""
+    halves = [
+        (grid.logit_mu[::2], grid.logit_r, grid.weight[::2]),
+        (grid.logit_mu, grid.logit_r[::2], grid.weight[:, ::2]),
+    ]
+    return [replace(grid, logit_mu=x, logit_r=z, weight=w / w.sum()) for x, z, w in halves]
 
 
 def _find_window(log_density: LogDensity, start: tuple[float, float]) -> Window:
@@ -119,8 +147,8 @@ def _find_window(log_density: LogDensity, start: tuple[float, float]) -> Window:
     return tuple((float(c - h), float(c + h)) for c, h in zip(centre, half, strict=True))  # type: ignore[return-value]
 
 
-def _evaluate(log_density: LogDensity, window: Window, size: int) -> GridPosterior:
-    x, z = (np.linspace(low, high, size) for low, high in window)
+def _evaluate(log_density: LogDensity, window: Window, sizes: tuple[int, ...]) -> GridPosterior:
+    x, z = (np.linspace(low, high, n) for (low, high), n in zip(window, sizes, strict=True))
     value = log_density(Shape(*np.meshgrid(x, z, indexing="ij")))
     top = value.max()
     weight = np.exp(value - top)
