@@ -20,7 +20,6 @@ from pcorrect.priors import Priors
 from pcorrect.prompts import DrawnPrompts, GridPrompts, PopulationPrompts
 from pcorrect.result import PARAMETERS, Fit, Lazy, not_identified
 
-
 # Quadrature errors in posterior sd that no Monte Carlo error falls below.
 _TOLERABLE = 1e-3
 
