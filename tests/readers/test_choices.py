@@ -29,9 +29,10 @@ def test_every_form_keeps_one_filter(write, form, name):
 @pytest.mark.parametrize("name", ["scorer", "scorer_name", "judge", "grader_model"])
 def test_two_judges_are_no_two_generations(write, name):
     path = write("j.csv", f"id,{name},score\na,em,1\na,gpt,0\n")
-    with pytest.raises(ChoiceError, match=r"several scorers; .*--column scorer="):
+    with pytest.raises(ChoiceError, match=r"several scorers; .*: 'em', 'gpt'") as error:
         counts(path)
     assert prompts(counts(path, scorer="gpt")) == {"a": (0, 1)}
+    assert ("--column scorer=" in str(error.value)) == (name != "scorer")
     assert prompts(counts(path, columns={"scorer": None})) == {"a": (1, 2)}
     assert prompts(counts(path, columns={"scorer": ""})) == {"a": (1, 2)}
 

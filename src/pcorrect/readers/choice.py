@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pcorrect import duck
 from pcorrect.errors import ChoiceError
+from pcorrect.readers.names import snake
 
 if TYPE_CHECKING:
     from pcorrect.readers.tables import Table
@@ -83,7 +84,9 @@ def keep_one(table: Table, what: str) -> str:
     if sum(map(len, found.values())) > MOST_NAMES and wanted is None:
         table.notes.append(f"column {column!r} holds texts, not names of {what}s: not used")
         return ""
-    hint = f" (if column {column!r} names no {what}s, map none: --column {what}=)"
+    # Other names than the option's own are a guess.
+    own = snake(column) == what
+    hint = "" if own else f" (if column {column!r} names no {what}s, map none: --column {what}=)"
     if wanted is not None:
         choose(wanted, [v for values in found.values() for v in values], what, name, hint)
     several = [benchmark for benchmark, values in found.items() if len(values) > 1]
