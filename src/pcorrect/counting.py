@@ -164,7 +164,9 @@ def _refuse_conflicts(generations: Generations) -> None:
     more = f"\n  … and {total - len(lines)} more" if total > len(lines) else ""
     raise DataError(
         f"{total} generation(s) occur more than once with different content; keep one row each, or "
-        "number them apart if they are different generations:\n  " + "\n  ".join(lines) + more
+        "number them apart if they are different generations:\n  "
+        + duck.unmarked("\n  ".join(lines))
+        + more
     )
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 IntArray = NDArray[np.int64]
+#: Generations of one prompt, at most: sums over all counts up to k take minutes and gigabytes.
+MOST_GENERATIONS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -192,7 +194,7 @@ def each_llm(tables: Iterable[Counts]) -> tuple[list[PromptCounts], list[str]]:
 
 
 def check_counts(n_correct: IntArray, n_generations: IntArray) -> None:
-    """Raise `DataError` unless ``0 <= n_correct <= n_generations`` everywhere."""
+    """Raise `DataError` unless ``0 <= n_correct <= n_generations <= 10**7`` everywhere."""
     if n_correct.shape != n_generations.shape:
         raise DataError(
             f"n_correct {n_correct.shape} and n_generations {n_generations.shape} differ"
@@ -203,6 +205,16 @@ def check_counts(n_correct: IntArray, n_generations: IntArray) -> None:
         raise DataError(
             f"n_correct = {n_correct[where]} of n_generations = {n_generations[where]} at position "
             f"{where}: a count must lie between 0 and its number of generations"
+        )
+    _check_most(n_generations, "n_generations")
+
+
+def _check_most(values: NDArray[np.generic], name: str) -> None:
+    largest = values.max(initial=0)
+    if largest > MOST_GENERATIONS:
+        raise DataError(
+            f"{name} is {largest:g} for one prompt, and at most {MOST_GENERATIONS:,} can be "
+            "computed with; is the column one of counts?"
         )
 
 
@@ -219,4 +231,5 @@ def _whole(values: object, name: str) -> IntArray:
         raise DataError(f"{name} must hold whole numbers, got {array.dtype} {array[:3]}")
     if np.any(array != np.floor(array)):
         raise DataError(f"{name} must hold whole numbers, got {array[array != np.floor(array)][0]}")
+    _check_most(array, name)
     return array.astype(np.int64)

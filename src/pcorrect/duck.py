@@ -12,9 +12,11 @@ import duckdb
 import numpy as np
 
 # Text that is not Unicode (half a surrogate pair) cannot enter the engine: it goes in as this
-# noncharacter and four hexadecimal digits, and comes out as it was.
+# noncharacter and six hexadecimal digits, and comes out as it was.
 _MARK = "\U0010fffe"
 _UNSAFE = re.compile("[\ud800-\udfff\U0010fffe]")
+# The mark of half a pair, as repr writes it.
+_WRITTEN = re.compile(r"\\U0010fffe00(d[0-9a-f]{3})")
 _SAFE = re.compile(_MARK + "([0-9a-f]{6})")
 
 
@@ -97,6 +99,18 @@ def visible(text: str) -> str:
     if _MARK not in text:
         return text
     return restore(text).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def visible_sql(expression: str) -> str:
+    """SQL text of `visible`: names are chosen by what is shown of them."""
+    marked = f"regexp_replace({expression}, '{_MARK}00(d[0-9a-f]{{3}})', '\\\\u\\1', 'g')"
+    whole = f"replace({marked}, '{_MARK}10fffe', '{_MARK}')"
+    return f"CASE WHEN contains({expression}, '{_MARK}') THEN {whole} ELSE {expression} END"
+
+
+def unmarked(message: str) -> str:
+    """Message about texts of the engine, written by their repr: half a pair is its escape."""
+    return _WRITTEN.sub(r"\\u\1", message)
 
 
 def reason(error: duckdb.Error) -> str:

@@ -220,10 +220,17 @@ def _given(given: tuple[str, ...], named: bool, defaults: Sequence[str]) -> str 
 
 def _name(part: Part, given: str | None = None) -> str:
     """SQL column llm of a part."""
-    return "llm" if part.has_llm else f"{duck.literal(given or part.source.llm)} AS llm"
+    if part.has_llm:
+        return f"{_shown(part, 'llm')} AS llm"
+    return f"{duck.literal(given or part.source.llm)} AS llm"
 
 
 def _task(part: Part, given: str | None = None) -> str:
     """SQL column benchmark of a part."""
-    default = f"{duck.literal(given or DEFAULT_BENCHMARK)} AS benchmark"
-    return "benchmark" if part.has_benchmark else default
+    if part.has_benchmark:
+        return f"{_shown(part, 'benchmark')} AS benchmark"
+    return f"{duck.literal(given or DEFAULT_BENCHMARK)} AS benchmark"
+
+
+def _shown(part: Part, name: str) -> str:
+    return duck.visible_sql(name) if part.protected else name

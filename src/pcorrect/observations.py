@@ -220,9 +220,10 @@ def _numbered(rows: Sequence[_Row]) -> list[tuple[_Row, int]]:
         if known.failed:
             numbered[key] = row
         elif (known.correct, known.answer) != (row.correct, row.answer):
+            prompt = duck.unmarked(repr(row.prompt))
             raise DataError(
-                f"prompt {row.prompt!r}, generation {number} of llm {row.llm!r} occurs more than "
-                "once with different content"
+                f"prompt {prompt}, generation {number} of llm {row.llm!r} occurs more than once "
+                "with different content"
             )
     pairs = [(prompt, number) for _, prompt, number in numbered]
     if len(set(pairs)) == len(pairs):

@@ -18,6 +18,9 @@ from pcorrect.errors import PcorrectError
 
 # Beta(.1, .1) has a tenth of its mass below 1e-9 and as much above one minus that.
 _LEAST = 0.1
+# As sure as that many prompts would make us. All engines agree up to here; far above, chains no
+# longer move and quadrature finds no width.
+_MOST = 1e6
 
 
 @dataclass(frozen=True)
@@ -27,9 +30,9 @@ class Priors:
     Parameters
     ----------
     mu : pair of float
-        Beta parameters of the prior of the population mean, .1 or more.
+        Beta parameters of the prior of the population mean, from .1 to 1e6.
     spread : pair of float
-        Beta parameters of the prior of ``r = sigma / sqrt(mu (1 - mu))``, .1 or more.
+        Beta parameters of the prior of ``r = sigma / sqrt(mu (1 - mu))``, from .1 to 1e6.
     alpha : pair of float
         Bounds of the log-uniform prior of the concentration of a Dirichlet-process population
         (not used by the others).
@@ -37,7 +40,7 @@ class Priors:
     Raises
     ------
     PcorrectError
-        A Beta parameter is below .1 or infinite, or the bounds of `alpha` are not increasing.
+        A Beta parameter is below .1 or above 1e6, or the bounds of `alpha` are not increasing.
     """
 
     mu: tuple[float, float] = (1.0, 1.0)
@@ -50,8 +53,11 @@ class Priors:
             rule = None
             if name == "alpha" and not 0 < low < high < np.inf:
                 rule = "two increasing positive bounds"
-            elif name != "alpha" and not (_LEAST <= low < np.inf and _LEAST <= high < np.inf):
-                rule = f"two numbers of {_LEAST} or more (below, nearly all of it is at 0 or 1)"
+            elif name != "alpha" and not all(_LEAST <= x <= _MOST for x in (low, high)):
+                rule = (
+                    f"two numbers from {_LEAST} (below, nearly all of it is at 0 or 1) to "
+                    f"{_MOST:,.0f} (above, the data have no say)"
+                )
             if rule is not None:
                 raise PcorrectError(f"prior of {name}: needs {rule}, got {getattr(self, name)}")
             # Floats also where integers were given: Beta(100, 100) must not depend on the type.

@@ -162,7 +162,10 @@ def test_an_llm_without_a_score_is_left_out(tmp_path, capsys):
         (["--column", "prompt"], "OURS=THEIRS"),
         (["--prior-mu", "0,1"], "prior of mu"),
         (["--prior-mu", "inf,1"], "prior of mu"),
-        (["--prior-spread", "0.01,1"], "prior of spread: needs two numbers of 0.1 or more"),
+        (["--prior-mu", "1e20,1"], "prior of mu: needs two numbers from 0.1"),
+        (["--prior-mu", "1,nan"], "prior of mu"),
+        (["--prior-spread", "1e20,1"], "to 1,000,000 (above, the data have no say)"),
+        (["--prior-spread", "0.01,1"], "prior of spread: needs two numbers from 0.1"),
         (["--seed", "-1"], "seed"),
     ],
 )

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from pcorrect import ChoiceError, DataError, PromptCounts
+from pcorrect.cells import Cells
 from pcorrect.readers import counts, from_frame, outcomes, read
 from tests.readers.test_tables import prompts
 
@@ -135,11 +136,24 @@ def test_a_numpy_number_and_its_text_are_two_prompts():
         ((np.ones((3, 4)), 1), "one number per prompt"),
         ((np.ma.masked_array([1, 1], [False, True]), 2), "masked"),
         (([1, 1], [2, 2, 2]), "differ"),
+        (([5_000_000_000], [10_000_000_000]), "n_correct is 5e\\+09 for one prompt"),
+        (([1], [1e30]), "n_generations is 1e\\+30 for one prompt, and at most 10,000,000"),
     ],
 )
 def test_arrays_that_are_no_counts(arguments, words):
     with pytest.raises(DataError, match=words):
         PromptCounts.from_arrays(*arguments)
+
+
+def test_counts_that_cannot_be_computed_with(write):
+    path = write("c.csv", "prompt,n_correct,n_generations\na,1,2\nb,5e9,1e10\n")
+    with pytest.raises(DataError, match=r"row 2 \(prompt 'b'\).* more than 10,000,000 generations"):
+        counts(path)
+    path = write("c.csv", "prompt,n_correct,n_generations\na,9999999,10000000\nb,1,2\n")
+    (found,) = counts(path)
+    cells = Cells.from_counts(found.n_correct[0], found.n_generations[0])
+    assert cells.n_correct.tolist() == [1, 9999999]
+    assert cells.n_generations.tolist() == [2, 10**7]
 
 
 @pytest.mark.parametrize("prompt", [["a", "a"], [1, "1"], ["a", None], ["a", float("nan")]])

@@ -9,7 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import pcorrect.readers.json_file as json_file
-from pcorrect.readers import answers, counts, read
+from pcorrect.cli import main
+from pcorrect.errors import DataError
+from pcorrect.readers import answers, counts, outcomes, read
 
 WORDS = st.sampled_from(
     ["NA", "null", "None", "nan", "", " ", "007", "1e5", "true", "\ufeff", "a,b"]
@@ -81,3 +83,55 @@ def test_a_half_surrogate_pair_in_an_id_can_be_written(tmp_path):
     (c,) = counts(path)
     assert c.prompt.tolist() == ["q\\ud835", "q\\udc00"]
     "".join(c.prompt).encode("utf-8")
+
+
+HALF = [
+    {"llm": "m\udc00", "task": "t\ud801", "id": "a", "answer": "x\udc00", "correct": 1},
+    {"llm": "m\udc00", "task": "t\ud801", "id": "b\udc01", "answer": "y", "correct": 0},
+    {"llm": "n\U0010fffe", "task": "t\ud801", "id": "a", "answer": "z", "correct": 0},
+]
+
+
+def half(tmp_path, rows):
+    path = tmp_path / "half.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_names_with_half_a_surrogate_pair_are_chosen_as_they_are_shown(tmp_path):
+    table = read(half(tmp_path, HALF))
+    assert table.llms == ["m\\udc00", "n\U0010fffe"]
+    assert table.benchmarks == ["t\\ud801"]
+    for llm, k in (("m\\udc00", [1, 1]), ("n\U0010fffe", [1])):
+        (found,) = counts(half(tmp_path, HALF), llm=llm, benchmark="t\\ud801")
+        assert found.llm.tolist() == [llm]
+        assert found.n_generations.tolist() == [k]
+        assert outcomes(table, llm).correct.shape == (len(k), 1)
+        assert set(answers(table, llm).llm) == {llm}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ([{"correct": "z\udc05"}], r"\(prompt 'b\\udc01'\), column 'correct': 'z\\udc05'"),
+        (
+            [{"generation": 1}, {"generation": 1, "correct": 1}],
+            r"prompt 'b\\udc01', generation 1: ",
+        ),
+    ],
+)
+def test_messages_do_not_show_how_half_a_pair_is_stored(tmp_path, change, message):
+    rows = [HALF[1] | each for each in change]
+    with pytest.raises(DataError, match=message) as error:
+        counts(half(tmp_path, rows))
+    assert "10fffe" not in str(error.value)
+
+
+def test_the_command_takes_the_name_that_it_shows(tmp_path, capsys):
+    path, out = str(half(tmp_path, HALF)), tmp_path / "map.csv"
+    options = ["--model", "beta_bernoulli", "--draws", "20", "--json"]
+    assert main(["fit", path, "--llm", "m\\udc00", *options]) == 0
+    assert json.loads(capsys.readouterr().out)["results"][0]["llm"] == "m\\udc00"
+    assert main(["map", path, "--csv", str(out), "-q"]) == 0
+    assert "m\\udc00" in out.read_text()
+    assert "00dc00" not in out.read_text() + capsys.readouterr().out

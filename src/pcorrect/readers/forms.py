@@ -5,6 +5,7 @@ from __future__ import annotations
 import duckdb
 
 from pcorrect import duck
+from pcorrect.data import MOST_GENERATIONS
 from pcorrect.errors import DataError
 from pcorrect.parts import NO_COUNT, REPEAT, Part
 from pcorrect.readers import packed
@@ -163,6 +164,7 @@ def _check_counts(table: Table, rows: str) -> None:
         "NOT no_c AND x_c < 0": "n_correct must not be negative",
         "NOT no_n AND x_n < 0": "n_generations must not be negative",
         "NOT no_c AND x_c > x_n": "n_correct must not exceed n_generations",
+        f"NOT no_n AND x_n > {MOST_GENERATIONS}": f"more than {MOST_GENERATIONS:,} generations",
     }
     case = " ".join(f"WHEN {test} THEN '{rule}'" for test, rule in rules.items())
     bad = table.con.execute(

@@ -100,9 +100,11 @@ def _one(reader: Reader, source: Source, item: paths.Input, unscored: bool) -> P
                 raise
             return part
     except PcorrectError as error:
+        message = duck.unmarked(str(error))
         if item.path != Path(item.name):
             # the user knows the pipe, not the copy of what it held
-            error.args = (str(error).replace(str(item.path), item.name),)
+            message = message.replace(str(item.path), item.name)
+        error.args = (message,)
         raise
     except duckdb.Error as error:
         raise DataError(f"{item.name}: {duck.reason(error)}") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pcorrect import duck
 from pcorrect.errors import DataError
 
 SHOWN = 10
@@ -48,4 +49,5 @@ def report(where: str, lines: Sequence[str], total: int) -> DataError:
     """Error with the first bad values, a line each, and how many there are."""
     more = f"\n  … and {total - len(lines)} more" if total > len(lines) else ""
     count = "1 value cannot" if total == 1 else f"{total} values cannot"
-    return DataError(f"{where}: {count} be read as right or wrong:\n  " + "\n  ".join(lines) + more)
+    shown = duck.unmarked("\n  ".join(lines))
+    return DataError(f"{where}: {count} be read as right or wrong:\n  {shown}{more}")

@@ -90,7 +90,11 @@ class Table:
 
     def text(self, name: str) -> str:
         """SQL text of one of our columns; NULL where the table has none."""
-        return self.cell(self.at[name]) if name in self.at else "NULL::VARCHAR"
+        if name not in self.at:
+            return "NULL::VARCHAR"
+        cell = self.cell(self.at[name])
+        named = self.raw.protected and name in ("llm", "benchmark")
+        return duck.visible_sql(cell) if named else cell
 
     def cell(self, position: int) -> str:
         """SQL text of a column."""
