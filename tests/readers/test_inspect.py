@@ -90,6 +90,16 @@ def test_a_failed_attempt_that_was_made_again_is_not_wrong(write, inspect_log, o
     assert found.n_correct.tolist() == [[1, 2 if last else 1]]
 
 
+@pytest.mark.parametrize(("task", "k"), [("t1", [1, 2]), ("t2", [1, 3]), (None, [1, 3])])
+def test_a_retried_run_of_which_nothing_had_finished_keeps_its_task(write, inspect_log, task, k):
+    old = inspect_log([("b", 2, None)], status="error")
+    new = inspect_log([("a", 1, "C"), ("b", 1, "C"), ("b", 2, "C")])
+    old["eval"]["task_id"], new["eval"]["task_id"] = "t1" if task else None, task
+    paths = [write("old.json", json.dumps(old)), write("new.json", json.dumps(new))]
+    (found,) = counts(paths[::-1], errors="wrong")
+    assert found.n_generations.tolist() == [k]
+
+
 def test_a_log_of_copies_alone_is_no_second_run(write, inspect_log):
     old = write("old.json", json.dumps(inspect_log(SAMPLES[:3], uuid="u")))
     again = inspect_log(SAMPLES[:3], uuid="u", status="error")

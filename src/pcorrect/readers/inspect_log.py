@@ -27,10 +27,14 @@ _WHOLE = 1e-9
 
 @dataclass
 class _Attempts:
-    """Samples of one log: their fingerprints, and the rows of those that are no copies."""
+    """Samples of one log: their fingerprints, and the rows of those that are no copies.
+
+    A retried run keeps the fingerprints of the samples that it copies, and the id of the task.
+    """
 
     rows: Rows
     uuids: set[str]
+    task: tuple[object, object]
     tried: dict[tuple[object, object], int] = field(default_factory=dict)
 
     def leave_to(self, other: _Attempts) -> None:
@@ -62,7 +66,8 @@ class Seen:
     def add(self, log: _Attempts) -> None:
         """Take in a log; a sample of which one attempt failed counts once in a retried run."""
         for old in self.logs:
-            if not old.uuids.isdisjoint(log.uuids):
+            same = log.task[0] is not None and log.task == old.task
+            if same or not old.uuids.isdisjoint(log.uuids):
                 old.leave_to(log)
                 log.leave_to(old)
         self.logs.append(log)
@@ -132,7 +137,7 @@ def _samples(rows: Rows, log: Record, samples: list[Record], options: Options, s
     name = rows.source.name
     spec = _mapping(log.get("eval"))
     uuids = {u for u in (sample.get("uuid") for sample in samples) if isinstance(u, str)}
-    attempts = _Attempts(rows, uuids)
+    attempts = _Attempts(rows, uuids, (spec.get("task_id"), spec.get("model")))
     scorer = _scorer(samples, options, name)
     values = [_value(sample, scorer) for sample in samples]
     texts = [as_text(value) for value in values]
