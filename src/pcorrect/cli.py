@@ -25,6 +25,10 @@ _COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code (2 for a mistake in the input)."""
+    # Python has None for a stream that the caller has closed: nobody wants to see it.
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     arguments = list(sys.argv[1:] if argv is None else argv)
     parser = argparse.ArgumentParser(
         prog="pcorrect",
@@ -40,17 +44,30 @@ def main(argv: Sequence[str] | None = None) -> int:
             importlib.import_module(f"pcorrect.commands.{name}").add_arguments(sub)
     args = parser.parse_args(arguments)
     try:
-        return int(args.run(args))
+        code = int(args.run(args))
+        sys.stdout.flush()
+        return code
     except PcorrectError as error:
         print(f"pcorrect: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         # The reader of our output (head, less) has gone: no error of the user's.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return 0
+    except OSError as error:
+        what = error.filename or "cannot write the output"
+        print(f"pcorrect: {what}: {error.strerror or error}", file=sys.stderr)
+        if error.filename is None:
+            _discard_output()
+        return 2
     except KeyboardInterrupt:
         print("pcorrect: interrupted", file=sys.stderr)
         return 130
+
+
+def _discard_output() -> None:
+    """Let what is still to be printed go nowhere, also as Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

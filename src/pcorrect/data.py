@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -209,8 +209,8 @@ def check_counts(n_correct: IntArray, n_generations: IntArray) -> None:
     _check_most(n_generations, "n_generations")
 
 
-def _check_most(values: NDArray[np.generic], name: str) -> None:
-    largest = values.max(initial=0)
+def _check_most(values: NDArray[Any], name: str) -> None:
+    largest = float(values.max(initial=0))
     if largest > MOST_GENERATIONS:
         raise DataError(
             f"{name} is {largest:g} for one prompt, and at most {MOST_GENERATIONS:,} can be "

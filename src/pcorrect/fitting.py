@@ -86,9 +86,10 @@ def run_fit(
     priors = priors or Priors()
     if draws is None:
         draws = 1000 if engine == "nuts" else 500
-    for name, value in (("chains", chains), ("draws", draws)):
-        if value < 1:
-            raise PcorrectError(f"{name} must be at least 1, got {value}")
+    # R-hat compares the halves of the chains, and a half needs two draws for a variance
+    for name, value, least in (("chains", chains, 1), ("draws", draws, 4)):
+        if value < least:
+            raise PcorrectError(f"{name} must be at least {least}, got {value}")
     if not isinstance(seed, Integral) or seed < 0:
         raise PcorrectError(f"seed must be a whole number of at least 0, got {seed}")
     if not np.any(counts.n_generations > 0):

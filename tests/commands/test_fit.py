@@ -167,6 +167,7 @@ def test_an_llm_without_a_score_is_left_out(tmp_path, capsys):
         (["--prior-spread", "1e20,1"], "to 1,000,000 (above, the data have no say)"),
         (["--prior-spread", "0.01,1"], "prior of spread: needs two numbers from 0.1"),
         (["--seed", "-1"], "seed"),
+        (["--draws", "3"], "draws must be at least 4"),
     ],
 )
 def test_mistakes_are_one_message(table, capsys, arguments, match):

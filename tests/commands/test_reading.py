@@ -1,6 +1,8 @@
 """What every subcommand reads: files, pipes and column maps, as the command line gives them."""
 
 import json
+import os
+import shlex
 import subprocess
 import sys
 
@@ -88,3 +90,29 @@ def test_a_folder_is_not_replaced_by_a_result(table, tmp_path, capsys, monkeypat
     assert main([*arguments, *FIT]) == 2
     assert "not a zarr store" in capsys.readouterr().err
     assert (tmp_path / "out.zarr/keep.txt").read_text() == "x"
+
+
+@pytest.mark.parametrize(
+    ("where", "code", "message"),
+    [("> /dev/full", 2, "cannot write the output: No space left"), (">&-", 0, ""), ("2>&-", 0, "")],
+)
+def test_output_that_goes_nowhere(table, where, code, message):
+    if where == "> /dev/full" and not os.path.exists("/dev/full"):
+        pytest.skip("no device that is always full")
+    command = [sys.executable, "-m", "pcorrect", "fit", table("prompt,correct\na,1\nb,0\n"), *FIT]
+    run = subprocess.run(
+        f"{shlex.join(command)} {where}", shell=True, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == code
+    assert message in run.stderr
+    assert "Traceback" not in run.stderr
+    assert "Exception" not in run.stderr
+
+
+def test_few_draws_give_numbers(table, recwarn, capsys):
+    path = table("prompt,n_correct,n_generations\na,1,4\nb,3,4\nc,4,4\n")
+    for model in ("beta_bernoulli", "dp_beta"):
+        assert main(["fit", path, "--model", model, "--draws", "4", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)["results"][0]["diagnostics"]
+        assert found.get("r_hat", 1) is not None
+    assert not [warning for warning in recwarn if warning.category is RuntimeWarning]

@@ -330,6 +330,14 @@ def test_malformed_files_are_one_clear_error(write, data, message):
     assert "Traceback" not in str(error.value)
 
 
+def test_a_packed_parquet_file_is_to_be_unpacked(write):
+    pl = pytest.importorskip("polars")
+    path = write("t.parquet", "")
+    pl.DataFrame({"id": ["a"], "correct": [1]}).write_parquet(path)
+    with pytest.raises(DataError, match="a Parquet file packed by gzip; unpack it first"):
+        read(write("t.parquet.gz", gzip.compress(path.read_bytes())))
+
+
 def test_a_zstd_file_cut_between_rows_is_refused(write):
     whole = zstandard.compress("".join(f"{LONG}" for _ in range(9)).encode() + b"x" * 200_000)
     with pytest.raises(DataError, match="cut off"):
@@ -342,6 +350,10 @@ def test_a_zstd_file_cut_between_rows_is_refused(write):
         ('{"id": "a", "correct": 1}\n{"id": "b", "corr', "line 2 is not valid JSON .*cut off"),
         ('{"id": "a", "correct": 1}\n{"id": "b" "correct": 1}\n{"id": 1}\n', "line 2 is not valid"),
         ('{"id": "a", "corr\n{"id": "a", "correct": 1}\n', "line 1 is not valid JSON"),
+        ('{"id": "a",\n{"id": "a", "correct": 1}\n', "line 1 is not valid JSON"),
+        ('{"id": "a", "x": [\n{"id": "a", "correct": 1}\n', "line 1 is not valid JSON"),
+        ('{"id": "a", "x": {\n  "y": {}\n', r"not valid JSON .*cut off\?"),
+        ('{"id": "a"}\n{"id": "b", "x": ' + "9" * 5000 + "}\n", "line 2 is not valid JSON"),
         ('{"id": "a", "correct": 1}\n[1, 2]\n', "line 2 holds a list"),
         ("[1, 2, 3]", "record 1 is a int"),
         ("[]", "empty"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -34,6 +35,8 @@ from pcorrect.readers.rows import Rows
 
 # Lists of records under one of these keys are the table that an object wraps.
 _WRAPPERS = ("data", "records", "rows", "items", "results", "samples", "generations")
+# A line that is an object by itself, by the look of it.
+_WHOLE = re.compile(r"\{.*\}\s*")
 
 
 @dataclass
@@ -225,4 +228,7 @@ def _document(path: Path, where: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
+        if text.startswith("{") and any(map(_WHOLE.fullmatch, text.split("\n")[1:])):
+            # one object per line after all, the first of them broken: this names the line
+            list(records(path, where))
         raise DataError(f"{where}: not valid JSON ({error}); was it cut off?") from error

@@ -87,7 +87,7 @@ def text_of(data: bytes) -> str:
 def _record(text: str, where: str) -> Record:
     try:
         value = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         cut = "" if text.endswith("\n") else "; it is the last one and has no line end: cut off?"
         raise DataError(f"{where} is not valid JSON ({error}){cut}") from error
     if not isinstance(value, dict):

@@ -11,6 +11,7 @@ import duckdb
 from pcorrect import duck
 from pcorrect.errors import DataError
 from pcorrect.parts import Source
+from pcorrect.readers import files
 from pcorrect.readers.tables import RawTable
 
 
@@ -30,6 +31,12 @@ def read_parquet(con: duckdb.DuckDBPyConnection, source: Source, path: Path) -> 
             raise DataError(f"{source.name}: a folder without Parquet files")
         row = "row_number() OVER ()"
         listed = "[" + ", ".join(duck.literal(glob.escape(str(part))) for part in parts) + "]"
+    elif packing := files.compression(path):
+        # the engine needs to jump in the file
+        raise DataError(
+            f"{source.name}: a Parquet file packed by {packing}; unpack it first (Parquet is "
+            "compressed in itself)"
+        )
     scan = f"read_parquet({listed}, file_row_number = true, union_by_name = true)"
     try:
         described = con.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()
