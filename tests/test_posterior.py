@@ -319,3 +319,16 @@ def test_options_that_mean_nothing_are_refused(options, match, tmp_path):
     table.write_text("prompt,correct\na,1\n")
     with pytest.raises(PcorrectError, match="filters"):
         pcorrect.fit_all(table, filters="x")
+
+
+def test_prompts_without_generations_are_in_no_prediction(tmp_path):
+    """az.loo_pit and the like join observed data, predictions and likelihoods by prompt."""
+    counts = PromptCounts.from_arrays([3, 0, 8, 5, 1, 7], [8, 0, 8, 8, 8, 8], prompt=list("abcdef"))
+    result = fit(counts, posterior_predictive=True, log_likelihood=True)
+    for group in ("observed_data", "posterior_predictive", "log_likelihood"):
+        assert list(result[group]["prompt"].values) == list("acdef")
+    assert np.isfinite(az.loo_pit(result)["n_correct"]).all()
+    save(result, tmp_path / "x.nc")
+    again = load(tmp_path / "x.nc")
+    assert list(again["posterior"]["prompt"].values) == list("abcdef")
+    assert summary(again, var_names="p").shape == (6, summary(result, var_names="p").shape[1])

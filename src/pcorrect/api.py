@@ -12,6 +12,7 @@ from pcorrect.data import UNSCORED, Counts, PromptCounts, each_llm
 from pcorrect.engines.gibbs import STICKS
 from pcorrect.errors import ChoiceError, PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL, run_fit
+from pcorrect.marginal import check_draws
 from pcorrect.planning.curve import add_planning
 from pcorrect.populations.population import FloatArray, Population
 from pcorrect.posterior import to_datatree
@@ -232,6 +233,7 @@ def prior_predictive(
     known = ("dp_beta", "beta_bernoulli", "beta_binomial")
     if model not in known:
         raise PcorrectError(f"prior_predictive knows the models {list(known)}, not {model!r}")
+    check_draws(draws, seed)
     priors = priors or Priors()
     rng = np.random.default_rng(seed)
     k = PromptCounts.from_arrays(np.zeros_like(np.atleast_1d(n_generations)), n_generations)

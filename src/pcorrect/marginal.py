@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Literal
 
 import numpy as np
@@ -131,6 +132,13 @@ def check_interval(ci_prob: float, ci_kind: str) -> None:
         raise PcorrectError(f"ci_prob must lie between 0 and 1, got {ci_prob}")
     if ci_kind not in ("eti", "hdi"):
         raise PcorrectError(f"ci_kind must be 'eti' or 'hdi', got {ci_kind!r}")
+
+
+def check_draws(draws: object, seed: object) -> None:
+    """Raise `PcorrectError` unless `draws` is a whole number >= 2, and `seed` one >= 0."""
+    for name, value, least in (("draws", draws, 2), ("seed", seed, 0)):
+        if not isinstance(value, Integral) or value < least:
+            raise PcorrectError(f"{name} must be a whole number of at least {least}, got {value}")
 
 
 def _normal_score(cdf: FloatArray) -> FloatArray:

@@ -73,9 +73,12 @@ def to_datatree(
         group["p"] = (("chain", "draw", "prompt"), cube)
         group = group.assign_coords(prompt=prompt)
     s, k = fit.counts.n_correct, fit.counts.n_generations
+    # Prompts without generations have no likelihood, and nothing to be predicted or left out.
+    seen = np.flatnonzero(k)
+    observed = xr.Dataset({"n_correct": ("prompt", s)}, coords={"prompt": prompt})
     groups = {
         "posterior": group,
-        "observed_data": xr.Dataset({"n_correct": ("prompt", s)}, coords={"prompt": prompt}),
+        "observed_data": observed.isel(prompt=seen),
         "constant_data": xr.Dataset({"n_generations": ("prompt", k)}, coords={"prompt": prompt}),
         "marginal": _marginal_group(fit),
     }
@@ -84,11 +87,9 @@ def to_datatree(
     if fit.grid is not None:
         groups["quadrature"] = _quadrature_group(fit.grid)
     if posterior_predictive and p is not None:
-        groups["posterior_predictive"] = by_prompt(rng.binomial(k, p))
+        groups["posterior_predictive"] = by_prompt(rng.binomial(k, p)).isel(prompt=seen)
     if log_likelihood:
-        # prompts without generations have no likelihood, and leave-one-out has nothing to leave out
-        seen = by_prompt(_log_likelihood(fit, p, rng)).isel(prompt=np.flatnonzero(k))
-        groups["log_likelihood"] = seen
+        groups["log_likelihood"] = by_prompt(_log_likelihood(fit, p, rng)).isel(prompt=seen)
     tree = xr.DataTree.from_dict({f"/{name}": value for name, value in groups.items()})
     tree.attrs.update(_attributes(fit))
     for node in tree.children.values():
@@ -189,12 +190,16 @@ def from_datatree(tree: xr.DataTree) -> Fit:
     attrs = tree.attrs
     rows = json.loads(attrs["rows"])
     report = RowReport(rows["read"], rows["used"], rows["left_out"], tuple(rows["notes"]))
+    constant = tree["constant_data"].dataset
+    n_generations = np.asarray(constant["n_generations"].values)
+    n_correct = np.zeros(n_generations.shape, dtype=np.int64)
+    n_correct[n_generations > 0] = np.asarray(tree["observed_data"]["n_correct"].values)
     counts = PromptCounts(
         attrs["llm"],
         attrs["benchmark"],
-        np.asarray(tree["observed_data"]["prompt"].values, dtype=object),
-        np.asarray(tree["observed_data"]["n_correct"].values),
-        np.asarray(tree["constant_data"]["n_generations"].values),
+        np.asarray(constant["prompt"].values, dtype=object),
+        n_correct,
+        n_generations,
         report,
     )
     posterior = tree["posterior"].dataset

@@ -224,3 +224,9 @@ def test_which_estimate_is_least_hurt(name):
     assert abs(table["more for hard prompts"]["prompt mean"][0]) < 0.02
     for row in table["fixed k"].values():
         assert abs(row[0]) < 0.02
+
+
+def test_two_prompts_of_unequal_k_are_not_called_equal():
+    found = check_stopping(PromptCounts.from_arrays([3, 1], [4, 8]))
+    assert found.status == "no sign"
+    assert "too few" in found.verdict

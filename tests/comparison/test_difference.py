@@ -211,3 +211,12 @@ def test_gpqa_pair(shared):
     unpaired = paired_difference(file, *names, paired=False, **FAST)
     assert 1.5 < paired.gain < 4
     assert unpaired.mu.sd / paired.mu.sd == pytest.approx(paired.gain, rel=0.05)
+
+
+def test_equal_counts_without_pairing_are_a_half(counts_of):
+    table = counts_of([[3, 1, 4, 2, 0]] * 2, 4)
+    there = paired_difference(table, "a", "b", paired=False)
+    back = paired_difference(table, "b", "a", paired=False)
+    assert there.p_better == back.p_better == 0.5
+    assert there.mu.mean == 0
+    assert there.mu.upper > 0.1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pcorrect.comparison import greedy_gap
-from pcorrect.errors import DataError
+from pcorrect.errors import DataError, PcorrectError
 
 FAST = {"model": "beta_bernoulli", "draws": 2000}
 
@@ -93,3 +93,11 @@ def test_smollm2():
     assert 0.02 < result.mu.lower < 0.0715 < result.mu.upper < 0.13
     assert result.p_gap < 0.05
     assert result.p_greedy_better > 0.99
+
+
+@pytest.mark.parametrize("choice", [{"seed": -1}, {"seed": 1.5}, {"draws": 0}])
+def test_single_samples_and_impossible_choices(counts_of, choice):
+    table = counts_of([[1, 0, 1, 1, 0], [1, 1, 0, 1, 0]], 1)
+    assert any("rest on the prior" in note for note in greedy_gap(table, "a", "b").notes)
+    with pytest.raises(PcorrectError, match="must be a whole number"):
+        greedy_gap(table, "a", "b", **choice)

@@ -106,3 +106,18 @@ def test_power_out_of_range_or_unknown() -> None:
         detectable_difference(A, n=10, k=1, power=0.01)
     with pytest.raises(PcorrectError, match="k = 1 everywhere"):
         power(PromptCounts.from_arrays([1, 0], 1), difference=0.1, n=10, k=2)
+
+
+@pytest.mark.parametrize("level", [0.0, -1.0, 1.5])
+def test_levels_lie_between_0_and_1(level: float) -> None:
+    assumed = Variances.assume(0.6, 0.3, 50)
+    with pytest.raises(PcorrectError, match="level must lie"):
+        power(assumed, difference=0.1, n=50, k=4, level=level)
+    with pytest.raises(PcorrectError, match="level must lie"):
+        detectable_difference(assumed, n=50, k=4, level=level)
+
+
+def test_what_no_difference_reaches_is_inf() -> None:
+    found = detectable_difference(Variances.assume(0.6, 0.3, 50), n=[2, 50], k=4, level=0.01)
+    assert np.isinf(found.value[:, 0]).all()
+    assert np.isfinite(found.value[:, 1]).all()

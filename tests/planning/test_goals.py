@@ -188,3 +188,17 @@ def test_unequal_k_count_by_their_harmonic_mean() -> None:
 def test_impossibly_many_prompts_are_a_number_all_the_same() -> None:
     needed = prompts_needed(np.array([0.09]), 1e-10)
     assert needed[0] == pytest.approx(0.09 * 1.96**2 / 1e-20, rel=0.6)
+
+
+@pytest.mark.parametrize(
+    ("choice", "rule"),
+    [
+        ({"estimand": "score"}, "name a half_width"),
+        ({"half_width": 0.05, "ci_prob": 1.0}, "ci_prob"),
+        ({"half_width": 0.05, "n": 0}, "at least 1 prompt"),
+        ({"half_width": 0.05, "n": -5}, "at least 1 prompt"),
+    ],
+)
+def test_goals_out_of_range(choice, rule):
+    with pytest.raises(PcorrectError, match=rule):
+        minimal_k(PromptCounts.from_arrays([3, 8, 0, 5], 8), **choice)

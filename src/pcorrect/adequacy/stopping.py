@@ -101,9 +101,12 @@ def check_stopping(
     p_hat = counts.n_correct[seen] / k
     ordered = None if outcomes is None else outcomes[seen]
     estimates = _estimates(p_hat, k, ordered)
-    if len(k) < 3 or k.min() == k.max():
+    if len(k) == 0 or k.min() == k.max():
         text = "All prompts have the same k."
         return StoppingCheck("equal k", text, None, None, None, None, None, estimates)
+    if len(k) < 3:
+        text = "Two prompts are too few to tell whether their k depends on the results."
+        return StoppingCheck("no sign", text, None, None, None, None, None, estimates)
     rng = np.random.default_rng([seed, 7])
     p_mean = _slope_test(p_hat, k, replicates, rng)
     several = k >= 2

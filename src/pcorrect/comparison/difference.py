@@ -12,9 +12,8 @@ from pcorrect.comparison.estimates import Estimate, check_rope, equivalence
 from pcorrect.comparison.joint import couple
 from pcorrect.comparison.paired_result import PairedDifference
 from pcorrect.comparison.pairing import Pair, make_pair, require_groups, two_llms, ungrouped
-from pcorrect.errors import PcorrectError
 from pcorrect.fitting import DEFAULT_MODEL, Fit, run_fit
-from pcorrect.marginal import CiKind, FloatArray, check_interval
+from pcorrect.marginal import CiKind, FloatArray, check_draws, check_interval
 from pcorrect.moment_estimates import moments
 from pcorrect.prompt_weights import NO_ERROR, Units, mean_draws, standard_error
 
@@ -78,8 +77,7 @@ def paired_difference(
     counts = one_benchmark(data, benchmark, **reading)
     a, b = two_llms(counts, a, b)
     region = check_rope(rope)
-    if draws < 2 or seed < 0:
-        raise PcorrectError(f"draws = {draws}, seed = {seed}: at least 2 draws, and seed >= 0")
+    check_draws(draws, seed)
     pair = make_pair(counts, a, b, paired=paired)
     if a == b:
         return _same(pair, region, ci_prob, ci_kind, seed)
@@ -91,6 +89,9 @@ def paired_difference(
     fits = fit_both(pair, model, seed)
     fits = [fits[i] for i in order]
     posteriors = [_mu_difference(units, draws, rng), _score_difference(fits[0], fits[1], rng)]
+    if pair.same_counts:
+        # neither is better, whatever the draws
+        posteriors = [np.concatenate([x, -x]) for x in posteriors]
     estimates = [Estimate.from_draws(x, ci_prob, ci_kind) for x in posteriors]
     if pair.same_counts:
         estimates = [x.symmetric() for x in estimates]

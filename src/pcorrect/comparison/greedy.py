@@ -22,7 +22,7 @@ from pcorrect.comparison.estimates import Estimate, probability_above
 from pcorrect.comparison.pairing import Pair, make_pair
 from pcorrect.errors import DataError
 from pcorrect.fitting import DEFAULT_MODEL, run_fit
-from pcorrect.marginal import CiKind, FloatArray, check_interval
+from pcorrect.marginal import CiKind, FloatArray, check_draws, check_interval
 from pcorrect.prompt_weights import Units, mean_draws
 
 # Draws times prompts that the tests hold at once.
@@ -140,9 +140,15 @@ def greedy_gap(
         An llm or benchmark does not occur.
     """
     check_interval(ci_prob, ci_kind)
+    check_draws(draws, seed)
     pair, right, notes = _definite(
         make_pair(one_benchmark(data, benchmark, **reading), greedy, sampled)
     )
+    if pair.n_generations[1].max() == 1:
+        notes.append(
+            f"{sampled}: k = 1, so that its single p_i, and with them the interval of score and "
+            "p_sharpening, rest on the prior"
+        )
     rng = np.random.default_rng([seed, 7])
     # The greedy answer is what it is: one outcome, however often it was repeated.
     s = np.stack([right.astype(np.int64), pair.n_correct[1]])

@@ -15,7 +15,7 @@ from pcorrect.comparison.ranks import Stability, pairwise, runs, stability
 from pcorrect.comparison.suites import macro_weights
 from pcorrect.data import Counts, PromptCounts
 from pcorrect.errors import ChoiceError, DataError, PcorrectError
-from pcorrect.marginal import CiKind, FloatArray, Marginal, check_interval
+from pcorrect.marginal import CiKind, FloatArray, Marginal, check_draws, check_interval
 from pcorrect.moment_estimates import moments
 from pcorrect.prompt_weights import (
     NO_ERROR,
@@ -75,8 +75,7 @@ def rank(
         Fewer than two llms, no shared prompt, or no groups.
     """
     check_interval(ci_prob, ci_kind)
-    if draws < 2 or seed < 0:
-        raise PcorrectError(f"draws = {draws}, seed = {seed}: at least 2 draws, and seed >= 0")
+    check_draws(draws, seed)
     tables = all_counts(data, **reading)
     if benchmark is not None:
         names = [table.benchmark for table in tables]

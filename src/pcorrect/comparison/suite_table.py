@@ -104,6 +104,7 @@ class Suite:
                 f"  {row.name:<{width}}  {row.n_prompts:>7}  {weight:>6}  {row.estimate:>8.4f}  "
                 f"{se:>6}  {row.mu.lower:.4f} to {row.mu.upper:.4f}{better}"
             )
+        lines.append("  all of mu, for new prompts like these")
         lines.append("  macro: every benchmark by its weight; micro: every prompt alike")
         lines += [f"  note: {note}" for note in self.notes]
         return lines

@@ -13,7 +13,7 @@ from pcorrect.comparison.pairing import make_pair, require_groups, row_of, ungro
 from pcorrect.comparison.suite_table import Suite, SuiteRow
 from pcorrect.data import Counts
 from pcorrect.errors import ChoiceError, DataError, PcorrectError
-from pcorrect.marginal import CiKind, FloatArray, check_interval
+from pcorrect.marginal import CiKind, FloatArray, check_draws, check_interval
 from pcorrect.prompt_weights import NO_ERROR, Units, macro_draws, mean_draws, standard_error
 
 
@@ -180,6 +180,7 @@ def _assemble(
 ) -> Suite:
     """Rows of one llm (`sign` None) or of the signed difference of two."""
     check_interval(ci_prob, ci_kind)
+    check_draws(draws, seed)
     share = macro_weights([name for name, _ in parts], weights)
     alone = sum(len(units) == 1 for _, units in parts)
     if alone and len(parts) > 1:

@@ -113,6 +113,7 @@ def power(
     PcorrectError
         A value is out of range, or the data do not tell the variances apart.
     """
+    _check_level(level)
     if not 0 < difference < 1:
         raise PcorrectError(f"difference must lie between 0 and 1, got {difference}")
     se, axes = _standard_errors(a, b, n, k, correlation, estimand)
@@ -140,13 +141,14 @@ def detectable_difference(
     a, b, n, k, correlation, estimand, level, ci_prob
         As in `power`.
     power : float
-        In (level / 2, 1).
+        In (level / 2, 1). Where no difference has it, the value is inf.
 
     Raises
     ------
     PcorrectError
         As `power` does.
     """
+    _check_level(level)
     if not level / 2 < power < 1:
         raise PcorrectError(f"power must lie between level / 2 = {level / 2} and 1, got {power}")
     se, axes = _standard_errors(a, b, n, k, correlation, estimand)
@@ -156,7 +158,14 @@ def detectable_difference(
         middle = (low + high) / 2
         enough = _power(middle, df, level) >= power
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    # what is not enough at the far end is not known to be enough anywhere
+    high = np.where(high == _FAR, np.inf, high)
     return Power("difference", estimand, quantiles(high * se, ci_prob), *axes, power, level)
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise PcorrectError(f"level must lie between 0 and 1, got {level}")
 
 
 def _power(shift: FloatArray, df: FloatArray, level: float) -> FloatArray:

@@ -20,6 +20,7 @@ from pcorrect.planning.variances import (
     Source,
     Variances,
     check_estimand,
+    planned,
     quantiles,
     variances,
     whole,
@@ -47,7 +48,7 @@ class MinimalK:
     reachable : float
         Posterior probability that some k reaches the goal.
     k_used : int
-        Generations behind the answer (the largest number of a prompt).
+        Generations of a prompt behind the answer (their harmonic mean, rounded, where k differs).
     ci_prob : float
     more_prompts : Estimate or None
         Prompts to add at `k_used` generations each (or one) where no k reaches the goal.
@@ -171,7 +172,7 @@ def minimal_k(
     Raises
     ------
     PcorrectError
-        Both goals, or one that is not positive.
+        Both goals, or one that is not positive; no `half_width` for "score"; `n` is below 1.
     """
     if of_floor is not None and half_width is not None:
         raise PcorrectError("one goal at a time: of_floor or half_width")
@@ -182,8 +183,12 @@ def minimal_k(
         name = "of_floor" if half_width is None else "half_width"
         raise PcorrectError(f"{name} must be a positive, finite number, got {goal:g}")
     found = variances(source)
-    n = n or found.n_prompts
+    n = planned(n, found.n_prompts)
     if half_width is None:
+        if estimand == "score":
+            raise PcorrectError(
+                "score has no floor to be near to, its error goes to 0: name a half_width"
+            )
         return _near_floor(found, goal, ci_prob)
     text = f"half-width {half_width:g} for {_ABOUT[estimand]}"
     if unknown := unanswerable(found, estimand):

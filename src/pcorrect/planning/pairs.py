@@ -21,7 +21,14 @@ from pcorrect.data import IntArray, PromptCounts
 from pcorrect.errors import PcorrectError
 from pcorrect.marginal import FloatArray
 from pcorrect.planning.goals import MinimalK, smallest_k, smallest_whole
-from pcorrect.planning.variances import CI_PROB, SINGLE, Estimate, check_estimand, quantiles
+from pcorrect.planning.variances import (
+    CI_PROB,
+    SINGLE,
+    Estimate,
+    check_estimand,
+    planned,
+    quantiles,
+)
 from pcorrect.prompt_weights import concentration, unknown_prompt
 from pcorrect.result import Fit
 
@@ -254,7 +261,7 @@ def right_order(pair: PairVariances, k: ArrayLike, *, n: int | None = None) -> R
     """
     if pair.unknown:
         raise PcorrectError(f"order of {pair.a!r} and {pair.b!r}: {pair.unknown}")
-    n = n or pair.n_prompts
+    n = planned(n, pair.n_prompts)
     ks = np.append(np.atleast_1d(np.asarray(k, dtype=float)), np.inf)
     se_mu = np.sqrt((pair.between[:, None] + pair.within[:, None] / ks) / n)
     se_score = np.sqrt(pair.within_here / ks / n)[None, :]
@@ -300,7 +307,7 @@ def minimal_k_order(
     text = f"right order with probability {prob:g} on {where}"
     if pair.unknown:
         return MinimalK.not_told(text, estimand, pair.k_used, pair.unknown)
-    n = n or pair.n_prompts
+    n = planned(n, pair.n_prompts)
     z = float(ndtri(prob))
     mine = (pair.difference, pair.between, pair.within)
     if estimand == "score":

@@ -24,7 +24,7 @@ from pcorrect.cells import Cells
 from pcorrect.data import IntArray, PromptCounts
 from pcorrect.errors import PcorrectError
 from pcorrect.fitting import run_fit
-from pcorrect.marginal import FloatArray
+from pcorrect.marginal import FloatArray, check_interval
 from pcorrect.moment_estimates import moments_from_table
 from pcorrect.populations.population import Population
 from pcorrect.result import Fit
@@ -62,11 +62,25 @@ def quantiles(draws: FloatArray, ci_prob: float = CI_PROB) -> FloatArray:
 
     Order statistics, never a mean of two draws: half of infinity is no number of generations.
     """
+    check_interval(ci_prob, "eti")
     tail = (1 - ci_prob) / 2
     ordered = np.sort(draws, axis=0)
     last = len(ordered) - 1
     index = [round(q * last) for q in (tail, 0.5, 1 - tail)]
     return np.asarray(ordered[index])
+
+
+def planned(n: int | None, found: int) -> int:
+    """Prompts to plan for: those of the data where none are given.
+
+    Raises
+    ------
+    PcorrectError
+        `n` is below 1.
+    """
+    if n is not None and not n >= 1:
+        raise PcorrectError(f"n must be at least 1 prompt, got {n}")
+    return found if n is None else n
 
 
 def whole(k: FloatArray | float) -> FloatArray:
@@ -172,12 +186,12 @@ class Variances:
         """Standard error for new prompts, shape ``(D, *k.shape)``; ``k = inf`` is the floor."""
         k = np.asarray(k, dtype=float)
         b, w = (x.reshape(-1, *[1] * k.ndim) for x in (self.between, self.within))
-        return np.sqrt((b + w / k) / (n or self.n_prompts))
+        return np.sqrt((b + w / k) / planned(n, self.n_prompts))
 
     def se_score(self, k: FloatArray | float, n: int | None = None) -> FloatArray:
         """Standard error for exactly these prompts, shape ``(D, *k.shape)``."""
         k = np.asarray(k, dtype=float)
-        return np.sqrt(self.within_here.reshape(-1, *[1] * k.ndim) / k / (n or self.n_prompts))
+        return np.sqrt(self.within_here.reshape(-1, *[1] * k.ndim) / k / planned(n, self.n_prompts))
 
     def factor(self, estimand: str, ci_prob: float = CI_PROB, n: int | None = None) -> float:
         """Half-width of an interval over its standard error.
@@ -186,7 +200,8 @@ class Variances:
         what the posterior's intervals come to.
         """
         check_estimand(estimand)
-        n = n or self.n_prompts
+        check_interval(ci_prob, "eti")
+        n = planned(n, self.n_prompts)
         tail = (1 + ci_prob) / 2
         if estimand == "score":
             return float(ndtri(tail))
