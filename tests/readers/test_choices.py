@@ -69,6 +69,9 @@ def test_rows_without_a_filter_are_counted(write):
     found = counts(write("t.jsonl", rows), filter="a")
     assert prompts(found) == {"q": (1, 1)}
     assert "1 line(s) without a filter: not read" in notes(found)
+    found = counts(write("t.jsonl", [row for row in rows if row["filter"] != "b"]))
+    assert prompts(found) == {"q": (2, 2)}
+    assert "1 line(s) without a filter: read with 'a'" in notes(found)
 
 
 def test_texts_of_a_judge_are_no_names(write, monkeypatch):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pcorrect import duck
@@ -75,7 +75,7 @@ def keep_one(table: Table, what: str) -> str:
         A benchmark has several and none was chosen, or the chosen one is absent.
     """
     wanted, name = getattr(table.options, what), table.raw.source.name
-    found = _names(table, what)
+    found, blank = _names(table, what)
     if not found:
         if wanted is not None:
             table.notes.append(f"the table names no {what}: {what} {wanted!r} chooses nothing")
@@ -89,38 +89,49 @@ def keep_one(table: Table, what: str) -> str:
     hint = "" if own else f" (if column {column!r} names no {what}s, map none: --column {what}=)"
     if wanted is not None:
         choose(wanted, [v for values in found.values() for v in values], what, name, hint)
-    several = [benchmark for benchmark, values in found.items() if len(values) > 1]
     for benchmark, values in found.items():
-        place = f"{name}: benchmark {benchmark!r}" if len(found) > 1 else name
-        if benchmark in several:
+        if len(values) > 1:
+            place = f"{name}: benchmark {benchmark!r}" if len(found) > 1 else name
             choose(wanted, values, what, place, hint)
-        elif wanted is not None and wanted not in values:
-            table.notes.append(f"{what} {values[0]!r} is the only one of benchmark {benchmark!r}")
-    return _test(table, what, several, wanted) if several else ""
+    _note_exceptions(table, what, found, blank)
+    several = [benchmark for benchmark, values in found.items() if len(values) > 1]
+    if not several:
+        return ""
+    among = f"{_benchmark(table)} IN {duck.in_list(several)}"
+    return f" AND (NOT {among} OR coalesce({table.text(what)} = {duck.literal(wanted)}, false))"
 
 
-def _names(table: Table, what: str) -> dict[str, list[str]]:
-    """Names of each benchmark in order of appearance; empty where the table has none."""
+def _note_exceptions(
+    table: Table, what: str, found: Mapping[str, Sequence[str]], blank: Mapping[str, int]
+) -> None:
+    """Note benchmarks that have another name than the chosen one, and rows that have none."""
+    wanted = getattr(table.options, what)
+    for benchmark, values in found.items():
+        only = values[0] if len(values) == 1 else None
+        if only is not None and wanted not in (None, only):
+            table.notes.append(f"{what} {only!r} is the only one of benchmark {benchmark!r}")
+        if benchmark in blank:
+            rest = "not read" if only is None else f"read with {only!r}"
+            table.notes.append(
+                f"{blank[benchmark]} {table.raw.row_word}(s) without a {what}: {rest}"
+            )
+
+
+def _names(table: Table, what: str) -> tuple[dict[str, list[str]], dict[str, int]]:
+    """Names of each benchmark in order of appearance, and how many rows have none."""
     found: dict[str, list[str]] = defaultdict(list)
+    blank: dict[str, int] = {}
     if what in table.at:
         rows = table.con.execute(
-            f"SELECT {_benchmark(table)} AS b, {table.text(what)} AS v {table.rows} "
-            f"AND v IS NOT NULL GROUP BY ALL ORDER BY min(row) LIMIT {MOST_NAMES + 1}"
+            f"SELECT {_benchmark(table)} AS b, {table.text(what)} AS v, count(*) {table.rows} "
+            f"GROUP BY b, v ORDER BY min(row) LIMIT {MOST_NAMES + 1}"
         ).fetchall()
-        for benchmark, value in rows:
-            found[benchmark].append(value)
-    return found
-
-
-def _test(table: Table, what: str, several: Sequence[str], wanted: str | None) -> str:
-    cell = table.text(what)
-    among = f"{_benchmark(table)} IN {duck.in_list(several)}"
-    blank = table.con.execute(
-        f"SELECT count(*) {table.rows} AND {among} AND {cell} IS NULL"
-    ).fetchall()[0][0]
-    if blank:
-        table.notes.append(f"{blank} {table.raw.row_word}(s) without a {what}: not read")
-    return f" AND (NOT {among} OR coalesce({cell} = {duck.literal(wanted)}, false))"
+        for benchmark, value, n in rows:
+            if value is None:
+                blank[benchmark] = n
+            else:
+                found[benchmark].append(value)
+    return found, blank
 
 
 def _benchmark(table: Table) -> str:

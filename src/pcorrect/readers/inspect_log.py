@@ -102,7 +102,7 @@ def read_eval(source: Source, path: Path, options: Options, seen: Seen) -> Rows:
         else:
             samples = [r for _, member in journal for r in _records(archive.json(member))]
         # Short or absent summaries do not hide a sample, nor does a missing full one.
-        if full and (options.texts or len(full) > len(samples)):
+        if full and (options.texts or len(full) > len({_key(sample) for sample in samples})):
             whole = [_mapping(archive.json(member)) for member in full]
             known = {_key(sample) for sample in whole}
             samples = whole + [sample for sample in samples if _key(sample) not in known]
