@@ -65,10 +65,10 @@ def read(
     paths : path, glob, directory of logs, or iterable of these
     columns : dict, optional
         Our name -> their column, for tables whose names are not recognised: llm, benchmark,
-        prompt, generation, correct, answer, target, group; n_correct and n_generations for a
-        table of counts; generations (a list) for one column per generation; scores for several
-        scores in a cell. None says that there is no such column; a dotted name reaches into
-        nested JSON.
+        prompt, generation, correct, answer, target, group; filter, metric, scorer; n_correct and
+        n_generations for a table of counts; generations (a list) for one column per generation;
+        scores for several scores in a cell. None says that there is no such column; a dotted name
+        reaches into nested JSON.
     llm, benchmark : str or sequence of str, optional
         Keep these only; a single name also names an input that carries none.
     metric, filter, scorer : str, optional
