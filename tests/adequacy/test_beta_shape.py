@@ -138,6 +138,7 @@ def test_a_beta_is_let_pass():
     [
         ([1] * 60 + [0] * 40, 1, "not checked", "cannot be checked at k = 1"),
         ([2] * 20 + [1] * 20 + [0] * 20, 2, "hardly checked", "hardly be checked at k = 2"),
+        ([3, 1], [4, 8], "hardly checked", "hardly be checked on 2 prompts"),
         ([3], 5, "not checked", "one prompt"),
         ([8] * 30, 8, "no sign", "30 prompts show gross misfits only"),
         ([0] * 5, 8, "no sign", "5 prompts show gross misfits only"),

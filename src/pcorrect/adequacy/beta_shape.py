@@ -26,6 +26,8 @@ _LOO_DRAWS = 1000
 # Fewer prompts than this: the sentence says that little can be seen. (Power against a population of
 # 30 % at 1, 30 % at .5 and 40 % at .02 with k = 5: .1 at 30 prompts; k = 8: 1.0 at 200.)
 _FEW_PROMPTS = 50
+# With fewer prompts each is a bar of its own.
+_FEWEST = 5
 
 
 @dataclass(frozen=True)
@@ -206,7 +208,7 @@ def _status(check: HistogramCheck, n: int, k_max: int) -> tuple[Status, float | 
     """What the check says, and its p-value where there is something to check."""
     if k_max == 1 or n == 1:
         return "not checked", None
-    if k_max == 2:
+    if k_max == 2 or n < _FEWEST:
         return "hardly checked", None
     both = [check.p_histogram] + ([] if check.p_shift is None else [check.p_shift])
     p_value = min(1.0, len(both) * min(both))
@@ -223,6 +225,11 @@ def _sentence(found: Adequacy) -> str:
         return (
             "The Beta shape cannot be checked at k = 1: one generation per prompt shows the mean "
             "of the p_i and nothing else."
+        )
+    if found.status == "hardly checked" and found.k_max > 2:
+        return (
+            f"The Beta shape can hardly be checked on {found.n_prompts} prompts: some Beta fits "
+            "almost any so few counts."
         )
     if found.status == "hardly checked":
         return (
