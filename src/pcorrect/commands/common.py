@@ -7,11 +7,12 @@ import csv
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pcorrect.data import Counts
 from pcorrect.errors import ChoiceError, PcorrectError
+from pcorrect.plain import plain
 
 if TYPE_CHECKING:
     from pcorrect.generations import Generations
@@ -124,19 +125,7 @@ def probability(text: str) -> float:
 
 def to_json(data: Any) -> str:
     """Strict JSON: what is not a finite number is null, lone surrogates are escaped."""
-    return json.dumps(_clean(data), indent=2, ensure_ascii=True, allow_nan=False)
-
-
-def _clean(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _clean(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_clean(item) for item in value]
-    if hasattr(value, "tolist"):
-        return _clean(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    return json.dumps(plain(data), indent=2, ensure_ascii=True, allow_nan=False)
 
 
 def say(text: str = "") -> None:
