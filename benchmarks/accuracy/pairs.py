@@ -30,8 +30,8 @@ from scipy.special import betaincinv, expit, ndtr, ndtri, stdtrit
 from tables import RESULTS, write_each
 
 from pcorrect.comparison import paired_difference
-from pcorrect.prompt_weights import Units, mean_draws
 from pcorrect.data import Counts, RowReport
+from pcorrect.prompt_weights import Units, mean_draws
 
 SIZE = 100_001
 GRID = (np.arange(SIZE) + 0.5) / SIZE
