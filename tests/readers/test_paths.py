@@ -127,7 +127,8 @@ def piped(data: bytes) -> str:
 
 
 @pytest.mark.parametrize(
-    "data", [TABLE.encode(), gzip.compress(TABLE.encode(), mtime=0), b'{"id": "a", "correct": 1}\n' * 9]
+    "data",
+    [TABLE.encode(), gzip.compress(TABLE.encode(), mtime=0), b'{"id": "a", "correct": 1}\n' * 9],
 )
 def test_a_pipe_is_read(data, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
