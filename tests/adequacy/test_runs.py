@@ -153,3 +153,9 @@ def test_runs_are_called_by_the_numbers_of_their_generations():
     y = (rng.random((60, 4)) < np.array([0.7, 0.7, 0.2, 0.7])).astype(int)
     assert "generation 3 (" in check_runs(y).verdict
     assert "generation 17 (" in check_runs(y, numbers=[11, 14, 17, 20]).verdict
+
+
+def test_one_prompt_shows_no_runs():
+    found = check_runs(np.array([[1, 0, 1, 1]]))
+    assert found.p_value is None
+    assert "one prompt only" in found.verdict

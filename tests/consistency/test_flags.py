@@ -289,3 +289,59 @@ def test_nobody_knows_what_others_call_the_rival():
         assert row.score == pytest.approx(0.9)
         assert row.rekeyed is None
         assert row.expected is None
+
+
+def guessed(seed, llms, k, right, wrong_keys=0, n=100):
+    """Answers among four options of llms that are right with this probability."""
+    rng = np.random.default_rng(seed)
+    runs = []
+    for i in range(n):
+        truth = int(rng.integers(4))
+        key = "ABCD"[(truth + 1) % 4 if i < wrong_keys else truth]
+        for j in range(llms):
+            miss = rng.random(k) > right
+            answers = ["ABCD"[(truth + int(rng.integers(1, 4))) % 4 if m else truth] for m in miss]
+            runs.append((f"llm{j}", f"q{i}", answers, key))
+    return results(*runs)
+
+
+@pytest.mark.parametrize(
+    ("llms", "k", "right"), [(1, 1, 0.4), (3, 1, 0.3), (1, 4, 0.3), (3, 4, 0.35)]
+)
+def test_guessing_llms_make_no_suspects(llms, k, right):
+    """Every key is right; up to all 100 were suspects while answers had to tell something."""
+    for seed in range(3):
+        assert sum(p.flagged for p in flag_prompts(guessed(seed, llms, k, right))) <= 5
+
+
+def test_where_llms_guess_wrong_keys_are_not_told(monkeypatch):
+    monkeypatch.setattr("pcorrect.consistency.flags._MOST_FAULTY", 0.05)
+    flags = flag_prompts(guessed(1, 3, 1, 0.3))
+    assert all(p.p_mislabelled is None for p in flags)
+    assert any("cannot be told from guesses" in note for note in flags.notes)
+    good = flag_prompts(guessed(1, 3, 4, 0.8, wrong_keys=10))
+    suspects = {p.prompt for p in good if p.flagged}
+    assert suspects <= {f"q{i}" for i in range(10)}
+    assert len(suspects) >= 7
+
+
+def test_generations_without_a_score_do_not_count_against_the_rival():
+    rows = results(
+        *(("x", f"q{i}", ["A", "A"], "A") for i in range(20)),
+        *(("y", f"q{i}", ["A", "A"], "A") for i in range(20)),
+        *((llm, "bad", ["B", "B"], "A") for llm in "xyz"),
+        *(("z", f"q{i}", ["A", "A"], "A") for i in range(20)),
+    )
+    # two more generations of x on the bad prompt that failed: no answer, no score
+    lost = [np.array(["b", "b"], object), np.array(["x", "x"], object)]
+    lost += [np.array(["bad", "bad"], object), np.array(["", ""], object)]
+    lost += [np.array([-1, -1]), np.array(["A", "A"], object)]
+    names = ("benchmark", "llm", "prompt", "answer", "correct", "target")
+    more = AnswerRows(
+        *(np.concatenate([getattr(rows, n), x]) for n, x in zip(names, lost, strict=True)), group={}
+    )
+    for given in (rows, more):
+        effect = score_effect(flag_prompts(given), threshold=0.2)
+        assert effect.rekeyed == 1
+        assert {x.rekeyed for x in effect.llms} == {1.0}
+        assert {x.rank_rekeyed for x in effect.llms} == {1}

@@ -128,7 +128,9 @@ def check_runs(
     runs = _Runs(outcomes)
     if outcomes.shape[1] < 2:
         return not_compared(outcomes, "there is one generation per prompt")
-    if len(outcomes) > 1 and runs.scored.sum() < _FEWEST * outcomes.shape[1]:
+    if len(outcomes) == 1:
+        return not_compared(outcomes, "there is one prompt only")
+    if runs.scored.sum() < _FEWEST * outcomes.shape[1]:
         return not_compared(outcomes, "prompts do not share the numbers of their generations")
     if not runs.varied.any():
         return not_compared(outcomes, "no prompt has both right and wrong generations")

@@ -19,7 +19,7 @@ class ChoicePrior:
     log_a: tuple[float, float] = (-3.5, 0.6)
     log_alpha: tuple[float, float] = (0.7, 0.35)
     alpha_group_sd: float = 0.3
-    beta_sd: float = 0.6
+    beta_sd: float = 1.5
     log_omega: tuple[float, float] = (1.0, 2.0)
     omega_group_sd: float = 1.0
 

@@ -128,13 +128,12 @@ def score_effect(flags: Flags, *, threshold: float | None = None) -> ScoreEffect
 
 
 def _share_of(flags: Flags) -> FloatArray:
-    """Share of each llm's generations that gave the rival, shape (n, J)."""
+    """Share of each llm's scored generations that gave the rival, shape (n, J)."""
     groups = flags.groups
-    total = np.zeros(groups.n_correct.shape)
-    np.add.at(total, groups.row_prompt, groups.count)
     at = flags.rival_row
-    share = groups.count[np.maximum(at, 0)] / np.maximum(total, 1)
-    return np.where(at[:, None] >= 0, share, 0.0)
+    share = groups.count[np.maximum(at, 0)] / np.maximum(groups.n_scored, 1)
+    # an answer without a score can be the rival as well
+    return np.where(at[:, None] >= 0, np.minimum(share, 1.0), 0.0)
 
 
 def _expected_gain(flags: Flags) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,10 @@ from pcorrect.errors import PcorrectError
 __all__ = ["FlagRule", "FlaggedPrompt", "Flags", "flag_prompts", "pooled"]
 
 FloatArray = NDArray[np.float64]
+
+# Benchmarks are known with half of the keys of a subject wrong or unclear (MMLU, virology); there
+# llms agree with the rest.
+_MOST_FAULTY = 0.4
 
 
 def flag_prompts(
@@ -40,7 +45,8 @@ def flag_prompts(
         (`pcorrect.consistency.latent_truth`). "paper": prompts with a share of correct generations
         of at most `p_max` and consistency of at least `s_min`, ranked by these two.
     threshold : float
-        Prompts of at least this probability are flagged ("latent").
+        Prompts of at least this probability are flagged, if the rival is more frequent than right
+        generations are ("latent").
     p_max, s_min : float
         Of the paper's rule (natural logarithms).
     prior : Prior, optional
@@ -85,11 +91,13 @@ def flag_prompts(
     else:
         votes, row = votes_from(groups)
         found = latent_truth.fit(votes, prior)
+        known, groups = _told(groups, p, found, known)
         truth = np.zeros(len(share))
         truth[row[row >= 0]] = found.truth[row >= 0]
         rival = _rivals(groups, share, truth)
         rival = np.where(known, rival, -1)
-        flagged = known & (found.faulty >= threshold)
+        more = (rival >= 0) & (share[np.maximum(rival, 0)] > np.nan_to_num(p))
+        flagged = known & (found.faulty >= threshold) & more
         # Where the rivals of different llms cannot be matched the probabilities hardly differ.
         by = np.where(known, found.faulty if groups.comparable else 0.0, -1.0)
         order = np.lexsort((np.arange(len(p)), -agreed, lowest, -by))
@@ -112,6 +120,33 @@ def flag_prompts(
         {} if found is None else dict(zip(names.tolist(), found.rate.tolist(), strict=True)),
         {} if found is None else dict(zip(groups.llm.tolist(), found.weight.tolist(), strict=True)),
     )
+
+
+def _told(
+    groups: AnswerGroups,
+    p: FloatArray,
+    found: latent_truth.LatentTruth,
+    known: NDArray[np.bool_],
+) -> tuple[NDArray[np.bool_], AnswerGroups]:
+    """Prompts whose answers tell anything of their keys, and a note on the others.
+
+    Where a group's keys seem wrong more often than not, and llms miss most of them, the keys may be
+    bad or the llms guess: the model cannot tell, and would call nearly every key wrong.
+    """
+    names, of_prompt = np.unique(groups.group.astype(str), return_inverse=True)
+    scored = ~np.isnan(p)
+    right = np.bincount(of_prompt[scored], p[scored], len(names))
+    right /= np.maximum(np.bincount(of_prompt[scored], minlength=len(names)), 1)
+    lost = (found.rate > _MOST_FAULTY) & (right < 0.5)
+    if not lost.any():
+        return known, groups
+    some = [*names[lost][:5], *(["…"] if lost.sum() > 5 else [])]
+    where = "" if lost.all() else f" in {', '.join(some)}"
+    note = (
+        f"llms miss the keys{where} more often than not, and agree with them hardly more than by "
+        "chance: wrong keys cannot be told from guesses, no prompt is called suspect there"
+    )
+    return known & ~lost[of_prompt], replace(groups, notes=(*groups.notes, note))
 
 
 def pooled(groups: AnswerGroups) -> tuple[FloatArray, FloatArray]:

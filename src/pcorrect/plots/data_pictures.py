@@ -29,7 +29,7 @@ def map_picture(flags: Flags, name: str) -> Picture:
     x = np.array([p.p_correct for p in shown], dtype=float)
     y = np.array([p.consistency for p in shown], dtype=float)
     flagged = np.array([p.flagged for p in shown], dtype=bool)
-    picture = _empty(y, name)
+    picture = _empty(y, name, len(flags.prompts) - len(shown))
     if not shown:
         return picture
     x, y = _spread(x, y, picture)
@@ -46,12 +46,11 @@ def map_picture(flags: Flags, name: str) -> Picture:
 
 def table_picture(table: PromptTable, name: str) -> Picture:
     """The same from a data map with uncertainty, one point per row."""
-    rows: list[dict[str, Any]] = [
-        row for row in table.rows() if row["consistency"] is not None and row["p_mean"] is not None
-    ]
+    every: list[dict[str, Any]] = list(table.rows())
+    rows = [r for r in every if r["consistency"] is not None and r["p_mean"] is not None]
     x = np.array([row["p_mean"] for row in rows], dtype=float)
     y = np.array([row["consistency"] for row in rows], dtype=float)
-    picture = _empty(y, name)
+    picture = _empty(y, name, len(every) - len(rows))
     if not rows:
         return picture
     few = len(rows) <= _INTERVALS
@@ -91,14 +90,20 @@ def flag_text(prompt: FlaggedPrompt) -> str:
     return text
 
 
-def _empty(y: np.ndarray, name: str) -> Picture:
+def _empty(y: np.ndarray, name: str, missing: int) -> Picture:
     bottom = float(np.floor(2 * y.min(initial=-0.5)) / 2)
+    caption = (
+        "Suspect prompts lie at the top left: always the same answer, and never the key. Equal "
+        "points are moved apart a little."
+    )
+    if missing:
+        one = f"{missing} prompts are not shown: S needs two answers, and P(correct) a score."
+        caption = f"{caption} {one}" if len(y) else one
     return Picture(
         f"Data map: {name}",
         linear([], "P(correct), %", in_percent, bounds=(-0.02, 1.02)),
         linear([], "consistency S (0: always one answer)", bounds=(bottom - 0.03, 0.03)),
-        "Suspect prompts lie at the top left: always the same answer, and never the key. Equal "
-        "points are moved apart a little.",
+        caption,
         1.25,
     )
 

@@ -238,6 +238,8 @@ class Material:
                 seed=options.seed,
             )
             for llm in self.llms
+            # of one benchmark, the average is that benchmark
+            if sum(llm in table.llm for table in self._scored_tables) > 1
         ]
 
     @cached_property
