@@ -12,7 +12,7 @@ the prompt is unclear, and the key is drawn from flatter weights. Errors pile up
 
 Equations
 ---------
-    beta_j    ~ LogNormal(0, .6)               what the answers of llm j tell
+    beta_j    ~ LogNormal(0, 1.5)              what the answers of llm j tell: maybe nothing
     w_ic      = mean_j beta_j share_ijc        share of j's generations that gave answer c
     a         ~ LogNormal(-3.5, .6)
     alpha_g   ~ LogNormal(A, .3),  A ~ Normal(.7, .35)
