@@ -137,8 +137,8 @@ def _show(flags: Flags, effect: ScoreEffect, args: argparse.Namespace) -> None:
         expected = sum(prompt.p_mislabelled or 0.0 for prompt in flags)
         common.say(
             f"suspects: {effect.suspects} with p_mislabelled of at least {flags.threshold:g} and a "
-            f"rival more frequent than the key; {expected:.0f} prompts expected to be mislabelled or "
-            "unclear in all"
+            f"rival more frequent than the key; {expected:.0f} prompts expected to be mislabelled "
+            "or unclear in all"
         )
     else:
         common.say(

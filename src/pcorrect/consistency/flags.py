@@ -45,8 +45,8 @@ def flag_prompts(
         (`pcorrect.consistency.latent_truth`). "paper": prompts with a share of correct generations
         of at most `p_max` and consistency of at least `s_min`, ranked by these two.
     threshold : float
-        Prompts of at least this probability are flagged, if the rival is more frequent than right
-        generations are ("latent").
+        Prompts of at least this probability are flagged, if the rival is more frequent than the
+        key ("latent").
     p_max, s_min : float
         Of the paper's rule (natural logarithms).
     prior : Prior, optional
@@ -91,12 +91,13 @@ def flag_prompts(
     else:
         votes, row = votes_from(groups)
         found = latent_truth.fit(votes, prior)
-        known, groups = _told(groups, p, found, known)
+        of_key = np.bincount(groups.row_prompt, share * groups.row_key, len(p))
+        known, groups = _told(groups, of_key, found, known)
         truth = np.zeros(len(share))
         truth[row[row >= 0]] = found.truth[row >= 0]
         rival = _rivals(groups, share, truth)
         rival = np.where(known, rival, -1)
-        more = (rival >= 0) & (share[np.maximum(rival, 0)] > np.nan_to_num(p))
+        more = (rival >= 0) & (share[np.maximum(rival, 0)] > of_key)
         flagged = known & (found.faulty >= threshold) & more
         # Where the rivals of different llms cannot be matched the probabilities hardly differ.
         by = np.where(known, found.faulty if groups.comparable else 0.0, -1.0)
@@ -124,7 +125,7 @@ def flag_prompts(
 
 def _told(
     groups: AnswerGroups,
-    p: FloatArray,
+    of_key: FloatArray,
     found: latent_truth.LatentTruth,
     known: NDArray[np.bool_],
 ) -> tuple[NDArray[np.bool_], AnswerGroups]:
@@ -134,9 +135,7 @@ def _told(
     bad or the llms guess: the model cannot tell, and would call nearly every key wrong.
     """
     names, of_prompt = np.unique(groups.group.astype(str), return_inverse=True)
-    scored = ~np.isnan(p)
-    right = np.bincount(of_prompt[scored], p[scored], len(names))
-    right /= np.maximum(np.bincount(of_prompt[scored], minlength=len(names)), 1)
+    right = np.bincount(of_prompt, of_key) / np.bincount(of_prompt)
     lost = (found.rate > _MOST_FAULTY) & (right < 0.5)
     if not lost.any():
         return known, groups
