@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pcorrect.consistency import equivalence, extraction, latex
+from pcorrect.consistency import equivalence, latex
 from pcorrect.consistency.clusters import cluster
 from pcorrect.consistency.equivalence import cascade
 
@@ -148,42 +148,6 @@ def test_case_48(shared):
     assert not found["mc"].tie
     assert sizes["all5"] == (1,) * 5
     assert sizes["same"] == (5,)
-
-
-@pytest.mark.parametrize(
-    ("response", "how", "answer"),
-    [
-        ("So we get\n\\boxed{\\frac{1}{2}} which is it.", "auto", "\\frac{1}{2}"),
-        ("First \\boxed{3}, no: \\boxed{4}", "auto", "4"),
-        ("long text\n#### 42", "auto", "42"),
-        ("Think.\n**Answer:** B) Paris", "auto", "B) Paris"),
-        ("Think.\n**Answer:** B) Paris", "letter", "B"),
-        ("The answer is (C).", "letter", "C"),
-        ("It must be C", "letter", "C"),
-        ("A dog is an animal, so: D", "letter", "D"),
-        ("It costs $1,234.50 in all", "number", "1,234.50"),
-        ("The answer is: 12 apples, not 15", "number", "15"),
-        ("nothing of the kind", "auto", "nothing of the kind"),
-        ("nothing of the kind", "number", "nothing of the kind"),
-        ("\\boxed{1} and so on", "none", "\\boxed{1} and so on"),
-        ("", "auto", ""),
-        ("\\boxed{", "auto", "\\boxed{"),
-    ],
-)
-def test_extraction(response, how, answer):
-    assert extraction.extract_answer(response, how) == answer
-
-
-def test_extraction_only_from_responses():
-    raw = ["Let us think step by step about this prompt.\nThe answer is 5."] * 3
-    assert extraction.is_raw(raw)
-    assert not extraction.is_raw(["5", "6", "Answer: 7"])
-    assert not extraction.is_raw(["a long text without any mark " * 5] * 3)
-    assert extraction.kind_of(["A", "B", "(C)"]) == "letter"
-    assert extraction.kind_of(["12", "1,000"]) == "number"
-    assert extraction.kind_of(["Paris", "12"]) == "auto"
-    with pytest.raises(ValueError, match="extract must be one of"):
-        extraction.extract_answer("x", "telepathy")
 
 
 def test_numbers_of_thousands_of_digits():
