@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +14,10 @@ from numpy.typing import NDArray
 from pcorrect.consistency import extraction, texts
 from pcorrect.consistency.clusters import cluster_many
 from pcorrect.errors import DataError, PcorrectError
+from pcorrect.parts import NOT_WRONG
+
+if TYPE_CHECKING:
+    from pcorrect.data import RowReport
 
 TextArray = NDArray[np.object_]
 IntArray = NDArray[np.int64]
@@ -19,6 +25,11 @@ IntArray = NDArray[np.int64]
 # Answers of several llms are not put together where the key differs between them on more than this
 # share of the prompts (options shuffled between runs).
 _MOST_CONFLICTS = 0.02
+
+# Notes whose numbers are those of one llm on one benchmark.
+_OF_ONE_LLM = re.compile(
+    r"(?P<n>\d+) (?:of \d+ )?(?P<what>generations have no score: .*|exact repeats of .*)"
+)
 
 
 @dataclass(frozen=True)
@@ -49,7 +60,7 @@ class AnswerRows:
 
 
 def rows_from(data: Any) -> AnswerRows:
-    """Generations with their answers.
+    """Generations with their answers; of keys that are whole solutions, the answer they mark.
 
     Parameters
     ----------
@@ -61,7 +72,7 @@ def rows_from(data: Any) -> AnswerRows:
         There are no single generations, or none of them has an answer.
     """
     if isinstance(data, AnswerRows):
-        return data
+        return _with_short_keys(data)
     group: dict[tuple[str, str], str] = {}
     notes: list[str] = []
     found = data
@@ -74,15 +85,17 @@ def rows_from(data: Any) -> AnswerRows:
             "no generation has an answer: clusters need a column of answers (such as 'answer'; "
             "name another one by a column map, answer=THEIR_NAME)"
         )
-    return AnswerRows(
-        found.benchmark,
-        found.llm,
-        found.prompt,
-        found.answer,
-        found.correct.astype(np.int64),
-        found.target,
-        group,
-        tuple(notes),
+    return _with_short_keys(
+        AnswerRows(
+            found.benchmark,
+            found.llm,
+            found.prompt,
+            found.answer,
+            found.correct.astype(np.int64),
+            found.target,
+            group,
+            tuple(notes),
+        )
     )
 
 
@@ -94,14 +107,58 @@ def _from_generations(data: Any) -> tuple[Any, dict[tuple[str, str], str], list[
 
     generations = data if isinstance(data, Generations) else read_answers(data)
     group: dict[tuple[str, str], str] = {}
-    notes: dict[str, None] = {}
+    reports: list[RowReport] = []
     for counts in count(generations):
-        for report in counts.rows:
-            notes.update(dict.fromkeys(report.notes))
+        reports += counts.rows
         if counts.group is not None:
             keys = [(counts.benchmark, str(prompt)) for prompt in counts.prompt]
             group.update(zip(keys, map(str, counts.group), strict=True))
-    return answers(generations), group, list(notes)
+    return answers(generations), group, _notes_of(reports)
+
+
+def _notes_of(reports: Sequence[RowReport]) -> list[str]:
+    """The notes of all llms, each once, with their numbers of generations added up."""
+    sums: dict[str, int] = {}
+    for note in (note for report in reports for note in report.notes):
+        match = _OF_ONE_LLM.fullmatch(note)
+        what = match["what"] if match else note
+        sums[what] = sums.get(what, 0) + (int(match["n"]) if match else 0)
+    left_out = sum(report.left_out.get(reason, 0) for report in reports for reason in NOT_WRONG)
+    total = sum(report.read for report in reports) - left_out
+    found = []
+    for what, n in sums.items():
+        if what.startswith("generations have no score"):
+            # Their answers are clustered all the same.
+            rule = f"{what} of P(correct)" if what.endswith("left out") else what
+            found.append(f"{n} of {total} {rule}")
+        else:
+            found.append(f"{n} {what}" if n else what)
+    return found
+
+
+def _with_short_keys(rows: AnswerRows) -> AnswerRows:
+    target, notes = rows.target.copy(), list(rows.notes)
+    for benchmark, at in _places(rows.benchmark).items():
+        if extraction.is_raw(list(target[at])):
+            notes.append(
+                f"{benchmark}: the keys are whole solutions; the answer in each was looked for"
+            )
+            target[at] = _each(target[at], extraction.extract_answer)
+    return replace(rows, target=target, notes=tuple(notes))
+
+
+def _places(values: Iterable[Any]) -> dict[Any, list[int]]:
+    """Where each value stands."""
+    found: dict[Any, list[int]] = {}
+    for i, value in enumerate(values):
+        found.setdefault(value, []).append(i)
+    return found
+
+
+def _each(values: TextArray, change: Callable[[str], str]) -> list[str | None]:
+    """Texts after `change`, which is called once for each distinct one."""
+    known = {text: change(text) for text in set(values) if text}
+    return [known.get(text, text) for text in values]
 
 
 def extracted(rows: AnswerRows, extract: extraction.How, notes: list[str]) -> TextArray:
@@ -111,20 +168,38 @@ def extracted(rows: AnswerRows, extract: extraction.How, notes: list[str]) -> Te
     answer = rows.answer.copy()
     if extract == "none":
         return answer
-    for benchmark in dict.fromkeys(rows.benchmark):
-        at = np.flatnonzero(rows.benchmark == benchmark)
-        how: extraction.How = extract
-        if extract == "auto":
-            if not extraction.is_raw(list(answer[at])):
-                continue
-            how = extraction.kind_of(list(rows.target[at]))
+    if extract != "auto":
+        answer[:] = _each(answer, partial(extraction.extract_answer, how=extract))
+        return answer
+    of_llm = _places(zip(rows.benchmark, rows.llm, strict=True))
+    for benchmark, here in _places(rows.benchmark).items():
+        how = extraction.kind_of(list(rows.target[here]))
+        llms = list(dict.fromkeys(rows.llm[here]))
+        raw = [llm for llm in llms if extraction.is_raw(list(answer[of_llm[benchmark, llm]]))]
+        for llm in raw:
+            at = of_llm[benchmark, llm]
+            answer[at] = _each(answer[at], partial(extraction.extract_answer, how=how))
+        if raw:
+            whose = "" if len(raw) == len(llms) else f" of {', '.join(raw)}"
             notes.append(
-                f"{benchmark}: answers are whole responses; the answer in each was looked for "
-                f"(extract {how!r})"
+                f"{benchmark}: answers{whose} are whole responses; the answer in each was looked "
+                f"for (extract {how!r})"
             )
-        known = {text: extraction.extract_answer(text, how) for text in set(answer[at]) if text}
-        answer[at] = [known.get(text, text) for text in answer[at]]
+        if how == "letter":
+            short = [at for llm in llms if llm not in raw for at in of_llm[benchmark, llm]]
+            _take_letters(benchmark, answer, short, notes)
     return answer
+
+
+def _take_letters(benchmark: str, answer: TextArray, at: list[int], notes: list[str]) -> None:
+    letters = _each(answer[at], extraction.option_letter)
+    n = sum(old != new for old, new in zip(answer[at], letters, strict=True))
+    answer[at] = letters
+    if n:
+        notes.append(
+            f"{benchmark}: {n} answers hold the letter and the text of an option; the letter was "
+            "taken"
+        )
 
 
 def comparable_answers(rows: AnswerRows, i: IntArray, n: int, notes: list[str]) -> bool:

@@ -43,6 +43,7 @@ _LEADING_LETTER = re.compile(
     r"|from|while|only)\b)[a-z])"
     r"([A-Z])(?![\w'’])"
 )
+_OPTION = re.compile(r"[(\[]?([A-Z])(?:[)\]][.:]?|[.:]|\s[-–])\s+\S")
 # A number as it is written: mixed ("3 1/2"), grouped, as a power or times a power of ten.
 _POWER = r"\^\(?[-+]?\d+\)?"
 _NUMBER = re.compile(
@@ -117,6 +118,13 @@ def _boxed(response: str) -> str | None:
 def _letter(marked: str) -> str | None:
     first = _LEADING_LETTER.match(texts.clean(marked))
     return first[1] if first else _last_letter(marked)
+
+
+def option_letter(answer: str) -> str:
+    """The letter of an answer that is an option with its text (``B) Paris``); others unchanged."""
+    cleaned = texts.clean(answer)
+    option = _OPTION.match(cleaned)
+    return option[1] if option and not _LINE.search(cleaned) else answer
 
 
 def _last_letter(text: str) -> str | None:
