@@ -44,6 +44,7 @@ _LETTER = re.compile(r"[(\[]?\s?([A-Za-z])\s?[)\]]?[.:)]?")
 _LABEL = re.compile(r"[(\[](\d{1,2})[)\]]")
 _FUNCTIONS = re.compile(
     r"(?:arc)?(?:sin|cos|tan)h?|cot|sec|csc|log|ln|exp|sqrt|abs|max|min|mod|gcd|lcm|pi"
+    r"|[pbvBV]?matrix"
 )
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _OPERATOR = re.compile(r"[-+*/^=<>≤≥≠,()\[\]{}|!∪∩±√]")
@@ -76,7 +77,7 @@ def cascade(text: str | None, *, decimal: str = ".") -> Key:
     if tree is not None:
         return Key("code", tree)
     cleaned = texts.clean(text)
-    if cleaned.isascii() and cleaned.isdigit() and len(cleaned) < 300:
+    if cleaned.isascii() and cleaned.isdigit() and cleaned[0] != "0" and len(cleaned) < 300:
         return Key("number", str(int(cleaned)))
     if len(cleaned) > _LONGEST:
         return Key("text", texts.fold(cleaned))

@@ -7,6 +7,7 @@ is, so that two texts become equal only if they differ in spelling.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 
 from pcorrect.consistency.texts import closing_brace
@@ -50,21 +51,41 @@ _SYMBOL = re.compile(
 )
 _TEXT = re.compile(r"\\(?:text|mathrm|mbox|textrm|textbf|mathbf|operatorname)\s*\{")
 _FRACTION = re.compile(r"\\[dtc]?frac\s*")
-_ROOT = re.compile(r"\\sqrt\s*\{|√\s*")
+_ROOT = re.compile(r"\\sqrt(?![a-zA-Z])\s*|√\s*(?P<digits>\d+(?:\.\d+)?)?")
+_MATRIX = re.compile(r"\\begin\{([pbvBV]?matrix)\}(.*?)\\end\{\1\}", re.DOTALL)
 _POWER = re.compile(r"\^\{([^{}])\}|\^\{(-?\d+)\}")
+_LOWERED = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
+_SUPERSCRIPT = re.compile(r"(?<=[\w)\]}])[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_VULGAR = re.compile(r"(?<![\w)^])(?:(?P<whole>\d+) ?)?(?P<fraction>[¼½¾⅐-⅞])")
 _ATOM = re.compile(r"\d+(?:\.\d+)?|[a-zA-Zπ]|sqrt\([^()]*\)")
 
 
 def plain(text: str) -> str:
-    """Text with simple LaTeX spelled out."""
+    """Text with simple LaTeX, superscripts and typeset fractions spelled out."""
+    if not text.isascii():
+        text = _SUPERSCRIPT.sub(lambda m: "^" + m[0].translate(_LOWERED), text)
+        text = _VULGAR.sub(_vulgar, text)
     if "\\" not in text and "{" not in text and "√" not in text:
         return text
+    text = _MATRIX.sub(_matrix, text)
     text = _GONE.sub("", text)
     text = _arguments(text, _TEXT, lambda inner: inner)
     text = _SYMBOL.sub(lambda m: _SYMBOLS[m[0]], text)
     text = _roots(text)
     text = _fractions(text)
     return _POWER.sub(lambda m: "^" + (m[1] or m[2]), text)
+
+
+def _vulgar(match: re.Match[str]) -> str:
+    fraction = unicodedata.normalize("NFKC", match["fraction"]).replace("\u2044", "/")
+    return f"{match['whole']} {fraction}" if match["whole"] else fraction
+
+
+def _matrix(match: re.Match[str]) -> str:
+    """Cells without the spaces around them: ``pmatrix(1&2;3&4)``."""
+    rows = [row for row in match[2].split("\\\\") if row.strip()]
+    cells = ["&".join(cell.strip() for cell in row.split("&")) for row in rows]
+    return f"{match[1]}({';'.join(cells)})"
 
 
 def _arguments(text: str, command: re.Pattern[str], put: Callable[[str], str]) -> str:
@@ -101,8 +122,10 @@ def _fractions(text: str) -> str:
 def _roots(text: str) -> str:
     start = 0
     while (match := _ROOT.search(text, start)) is not None:
-        brace = match.end() - 1 if match[0].endswith("{") else match.end()
-        inner, end = _argument(text, brace)
+        # After \sqrt a single digit is meant, after √ the whole number.
+        inner, end = match["digits"], match.end()
+        if inner is None:
+            inner, end = _argument(text, end)
         if inner is None:
             start = match.end()
             continue

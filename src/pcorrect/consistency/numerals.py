@@ -3,7 +3,8 @@
 A number is read exactly (no floating point): ``1,000``, ``1 000``, ``1e3``, ``1000.0`` and the
 full-width digits are one number, ``0.1`` is ``1/10`` and nothing else. Units must agree: ``28``,
 ``28%`` and ``0.28`` are three answers, ``5 cm`` and ``5`` two. ``1.000,5`` is a number only where
-the decimal sign is said to be a comma.
+the decimal sign is said to be a comma. Leading zeros count for nothing up to three digits (``007``,
+``0.50``); longer integers that begin with one are codes, not numbers (``0101``).
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from fractions import Fraction
 
 # Longer ones are compared digit by digit; Python itself refuses to convert them.
 _MOST_DIGITS = 2000
+# Integers of more digits that begin with 0 are codes (bits, ids): "0101" is not "101".
+_PADDED = 3
 # No number is longer; the patterns need not prove it.
 _LONGEST = 10_000
 
@@ -39,6 +42,8 @@ _COMPLEX = re.compile(
 )
 # A unit has no digits apart from powers (m^2, m2, m²).
 _UNIT_TEXT = re.compile(r"(?:[^\W\d_]|[%°$€£¥₹Ω²³·*/'() -]|\^-?\d|(?<=[a-z])[23](?![\d.])){0,40}")
+# Squares and cubes of lengths and seconds are written without a sign too; "x2" may be x times 2.
+_UNIT_POWER = re.compile(r"\b([kcdmn]?m|s|in|ft|yd|mi)([23])\b")
 _UNIT_NAMES = {
     "percent": "%",
     "per cent": "%",
@@ -100,6 +105,8 @@ def _plain(match: re.Match[str]) -> str | None:
     found = match.groupdict()
     whole = "".join(char for char in found.get("whole", "1") if char.isdigit())
     decimals = found.get("decimals") or ""
+    if len(whole) > _PADDED and whole[0] == "0" and whole == match[0]:
+        return None
     exponent = int(found.get("exponent") or found["power"] or 0) - len(decimals)
     digits = (whole + decimals).lstrip("0")
     kept = digits.rstrip("0")
@@ -138,7 +145,7 @@ def _unit(match: re.Match[str]) -> str | None:
     if not _UNIT_TEXT.fullmatch(after):
         return None
     after = _UNIT_WORD.sub(lambda word: word[0].lower(), after)
-    after = _UNIT_NAMES.get(after, after)
+    after = _UNIT_POWER.sub(r"\1^\2", _UNIT_NAMES.get(after, after))
     signs = [sign for name in ("before", "behind") if (sign := found.get(name))]
     if not signs:
         return after

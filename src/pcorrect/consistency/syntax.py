@@ -13,6 +13,8 @@ _STATEMENT = re.compile(
     r"^[ \t]*(?:def|class|import|from|return|for|while|if|with|try|async|@\w)\b", re.MULTILINE
 )
 _PYTHON = frozenset({"", "python", "py", "python3"})
+# Languages in which a list or a mapping is a whole answer.
+_LITERAL = _PYTHON | {"json"}
 _CONTAINERS = ("[", "{", "(")
 # The parser of the interpreter is quadratic in some inputs; longer answers are compared as texts.
 _LONGEST = 50_000
@@ -25,6 +27,8 @@ def read(text: str) -> str | None:
     fence = _FENCE.fullmatch(text)
     if fence:
         code = fence["code"]
+        if fence["language"].lower() in _LITERAL and (constants := literal(code)) is not None:
+            return constants
         if fence["language"].lower() in _PYTHON:
             tree = _parse(code, "exec")
             if tree is not None and _is_code(code):

@@ -85,8 +85,9 @@ def _unwrap(text: str) -> str:
         size = len(opening) + len(closing)
         if len(text) > size and text.startswith(opening) and text.endswith(closing):
             inner = text[len(opening) : -len(closing)]
-            # "$5 and $6" and 'a' or 'b' are no pairs.
-            if opening not in inner and closing not in inner:
+            # "$5 and $6" and 'a' or 'b' are no pairs; an escaped \$ is an amount's.
+            rest = inner.replace("\\$", "") if opening == "$" else inner
+            if opening not in rest and closing not in rest:
                 return inner.strip()
     command = _COMMAND.match(text)
     if command and closing_brace(text, command.end()) == len(text) - 1:
