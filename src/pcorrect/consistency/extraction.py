@@ -26,7 +26,8 @@ _BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{")
 # Four # before words mark an answer on the last line only; elsewhere they make a heading.
 _LINE = re.compile(
     r"(?:(?:^|[ \t])#{4}(?!#)[ \t]*(?=[-+−–]?[ \t]?\\?[$€£¥]?\d|[^\n]*\s*\Z)"
-    r"|\banswer(?:\*\*|__)?[ \t]*(?:is(?:[ \t]*:)?|:|=)(?:\*\*|__)?)[ \t]*(?P<rest>\S[^\n]*)",
+    r"|\banswer(?:\*\*|__)?[ \t]*(?:is(?:[ \t]*:)?|:|=)(?:\*\*|__)?)"
+    r"[ \t]*(?P<rest>(?![:*_ \t]+$)\S[^\n]*)",
     re.IGNORECASE | re.MULTILINE,
 )
 _LETTERS = (
@@ -38,19 +39,23 @@ _LETTERS = (
 )
 # "A dog" and "I think" begin with a word, not with a letter; "A because …" with a letter.
 _LEADING_LETTER = re.compile(
-    r"(?:(?i:the\s+)?(?i:option|choice|letter)\s*:?\s*)?[(\[*\"“]*"
+    r"(?:(?:[a-z]+ly|most|therefore|thus|indeed|hence|then),?\s+)*"
+    r"(?:(?i:the\s+)?(?i:option|choice|letter)\s*:?\s*)?(?:\(([a-z])\)|[(\[{<*\"“`$]*"
     r"(?![AI]\s+(?!(?:because|since|as|and|or|is|are|but|not|for|due|with|which|so|if|by|in|on"
     r"|from|while|only)\b)[a-z])"
-    r"([A-Z])(?![\w'’])"
+    r"([A-Z])(?![\w'’]))"
 )
 _OPTION = re.compile(r"[(\[]?([A-Z])(?:[)\]][.:]?|[.:]|\s[-–])\s+\S")
 # A number as it is written: mixed ("3 1/2"), grouped, as a power or times a power of ten.
 _POWER = r"\^\(?[-+]?\d+\)?"
 _NUMBER = re.compile(
-    r"(?<![\w.^])(?:[-–]|^[-–] )?(?:\d+ (?=\d+/\d))?"
+    r"(?<![\w.^])(?<![a-z]\()(?:[-–]|^[-–] )?(?:\d+ (?=\d+/\d))?"
     r"(?:\d{1,3}(?:[, ]\d{3})+(?![\d/])|\d+|(?=\.\d))(?:\.\d+)?"
     rf"(?:/\d+|{_POWER}|[eE][+-]?\d+| ?[*x×·] ?10{_POWER})?(?: ?%)?(?!\w)"
 )
+# A unit can stand right behind its number.
+_UNIT = re.compile(r"(?=\\(?:text|mathrm)\b)")
+_BRACKETS = "()[]{}<> "
 _CURRENCY = str.maketrans("", "", "$€£¥₹")
 # "x =" and "9 * 2 =" before a result.
 _LEFT_SIDE = re.compile(r"(?:[^\W\d_] ?=|(?:[^=a-zA-Z]|(?<=[\d ])x(?=[\d ]))*=)+ ?(?=.*\d)")
@@ -117,7 +122,7 @@ def _boxed(response: str) -> str | None:
 
 def _letter(marked: str) -> str | None:
     first = _LEADING_LETTER.match(texts.clean(marked))
-    return first[1] if first else _last_letter(marked)
+    return (first[1] or first[2]).upper() if first else _last_letter(marked)
 
 
 def option_letter(answer: str) -> str:
@@ -140,12 +145,12 @@ def _number(marked: str) -> str | None:
 
     Keys that are numbers name no unit, so the answer's is left out (apart from %).
     """
-    plain = _plain(marked)
+    plain = _plain(_UNIT.sub(" ", marked))
     side = _LEFT_SIDE.match(plain) if "=" in plain and len(plain) < _LONGEST else None
     if side and side[0].count("(") == side[0].count(")"):
         plain = texts.clean(plain[side.end() :])
     first = _NUMBER.search(plain)
-    if first is None or first[0] == plain:
+    if first is None or first[0] == plain.strip(_BRACKETS):
         return first and first[0]
     # What follows the number is a unit, unless it makes a complex number.
     unit = first.start() == 0 and plain[first.end() :].lstrip()[:1] not in "+-"
