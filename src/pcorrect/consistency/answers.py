@@ -60,7 +60,7 @@ class AnswerRows:
 
 
 def rows_from(data: Any) -> AnswerRows:
-    """Generations with their answers; of keys that are whole solutions, the answer they mark.
+    """Generations with their answers.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def rows_from(data: Any) -> AnswerRows:
         There are no single generations, or none of them has an answer.
     """
     if isinstance(data, AnswerRows):
-        return _with_short_keys(data)
+        return data
     group: dict[tuple[str, str], str] = {}
     notes: list[str] = []
     found = data
@@ -85,17 +85,15 @@ def rows_from(data: Any) -> AnswerRows:
             "no generation has an answer: clusters need a column of answers (such as 'answer'; "
             "name another one by a column map, answer=THEIR_NAME)"
         )
-    return _with_short_keys(
-        AnswerRows(
-            found.benchmark,
-            found.llm,
-            found.prompt,
-            found.answer,
-            found.correct.astype(np.int64),
-            found.target,
-            group,
-            tuple(notes),
-        )
+    return AnswerRows(
+        found.benchmark,
+        found.llm,
+        found.prompt,
+        found.answer,
+        found.correct.astype(np.int64),
+        found.target,
+        group,
+        tuple(notes),
     )
 
 
@@ -136,7 +134,8 @@ def _notes_of(reports: Sequence[RowReport]) -> list[str]:
     return found
 
 
-def _with_short_keys(rows: AnswerRows) -> AnswerRows:
+def with_short_keys(rows: AnswerRows) -> AnswerRows:
+    """Rows whose keys are answers: of keys that are whole solutions, what they mark as such."""
     target, notes = rows.target.copy(), list(rows.notes)
     for benchmark, at in _places(rows.benchmark).items():
         if extraction.is_raw(list(target[at])):

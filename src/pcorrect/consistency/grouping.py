@@ -15,6 +15,7 @@ from pcorrect.consistency.answers import (
     comparable_answers,
     extracted,
     rows_from,
+    with_short_keys,
 )
 from pcorrect.consistency.clusters import Clusters, Equivalence, cluster_many
 
@@ -99,8 +100,9 @@ def group_answers(
     equivalence, directed, decimal
         See `cluster`.
     extract : {"auto", "none", "boxed", "line", "letter", "number"}
-        How to find the answer in a raw response. "auto" looks for one only where most answers of a
-        benchmark are whole responses that mark it; a note says so.
+        How to find the answer in a raw response. "auto" looks for one only where most answers of an
+        llm on a benchmark are whole responses that mark it; a note says so. So it is for keys that
+        are whole solutions, but for "none".
     comparable : bool, optional
         Whether equal answers of different llms are the same answer. Default: unless their keys
         differ (options that were shuffled between runs).
@@ -111,6 +113,8 @@ def group_answers(
         A choice is unknown, or there are no answers.
     """
     rows = rows_from(data)
+    if extract != "none":
+        rows = with_short_keys(rows)
     notes = list(rows.notes)
     answer = extracted(rows, extract, notes)
     pairs = list(zip(rows.benchmark, rows.prompt, strict=True))
