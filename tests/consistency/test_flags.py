@@ -345,3 +345,19 @@ def test_generations_without_a_score_do_not_count_against_the_rival():
         assert effect.rekeyed == 1
         assert {x.rekeyed for x in effect.llms} == {1.0}
         assert {x.rank_rekeyed for x in effect.llms} == {1}
+
+
+@pytest.mark.parametrize("always", ["A", None])
+def test_options_shuffled_in_every_generation_are_not_compared(always):
+    """The llm says A every time, or the letter after the key: how many contents, nobody knows."""
+    following = dict(zip("ABCD", "BCDA", strict=True))
+    runs = [
+        ("m", f"q{i}", [always or following[key]], key)
+        for i in range(10)
+        for key in ("ABCD"[(i + g) % 4] for g in range(4))
+    ]
+    flags = flag_prompts(results(*runs))
+    assert all(p.consistency is None and not p.flagged for p in flags)
+    assert {p.p_correct for p in flags} == {0.25 if always else 0.0}
+    assert any("options shuffled every time" in note for note in flags.notes)
+    assert not any("count for the key" in note for note in flags.notes)

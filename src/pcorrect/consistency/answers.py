@@ -218,3 +218,28 @@ def comparable_answers(rows: AnswerRows, i: IntArray, n: int, notes: list[str]) 
         "between runs?): answers are compared within each llm only"
     )
     return False
+
+
+def without_moved(
+    rows: AnswerRows, answer: TextArray, unit: IntArray, notes: list[str]
+) -> TextArray:
+    """Answers, without those whose options moved between the generations of one unit.
+
+    A letter means another option in each of them, so that equal letters are different answers;
+    whether an answer is right is known all the same.
+    """
+    keys: dict[int, set[str]] = {}
+    for at, target in zip(unit, rows.target, strict=True):
+        if not texts.is_empty(target):
+            keys.setdefault(int(at), set()).add(str(target).strip("() ."))
+    moved = {at for at, found in keys.items() if len(found) > 1 and max(map(len, found)) == 1}
+    if not moved:
+        return answer
+    notes.append(
+        f"the key of {len(moved)} prompt(s) changes between generations of one llm (options "
+        "shuffled every time): their answers cannot be compared; give the texts of the options"
+    )
+    gone = np.isin(unit, list(moved))
+    answer = answer.copy()
+    answer[gone] = None
+    return answer

@@ -16,6 +16,7 @@ from pcorrect.consistency.answers import (
     extracted,
     rows_from,
     with_short_keys,
+    without_moved,
 )
 from pcorrect.consistency.clusters import Clusters, Equivalence, cluster_many
 
@@ -125,6 +126,8 @@ def group_answers(
     if comparable is None:
         comparable = comparable_answers(rows, at_prompt, len(prompts), notes)
     unit = at_prompt if comparable else at_prompt * len(llms) + at_llm
+    if not comparable:
+        answer = without_moved(rows, answer, unit, notes)
     order = np.argsort(unit, kind="stable")
     starts = np.flatnonzero(np.diff(unit[order], prepend=-1))
     members = np.split(order, starts[1:])
