@@ -142,3 +142,12 @@ def test_an_error_of_zero_is_no_answer(counts_of):
     (passed,) = pass_at_k(same[0].select("a"), 1)
     assert passed.se is None
     assert any("standard error of 0" in note for note in passed.notes)
+
+
+def test_a_benchmark_has_one_interval(tables):
+    """In the suite's table as in the comparison on that benchmark alone."""
+    found = suite_difference(tables, "a", "b")
+    for part, table in zip(found.parts, tables, strict=True):
+        alone = paired_difference(table, "a", "b")
+        assert part.mu.to_dict() == pytest.approx(alone.mu.to_dict(), abs=1e-12)
+        assert part.p_above_zero == alone.p_better
