@@ -6,17 +6,36 @@ import bz2
 import gzip
 import io
 import lzma
+import shutil
+import tempfile
+import weakref
 import zlib
+from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from pcorrect.errors import DataError
+
+if TYPE_CHECKING:
+    from pcorrect.generations import Generations
 
 HEAD = 1 << 16
 # Files that a folder of results is searched for.
 FORMATS = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".pq", ".eval")
 _SUFFIXES = {*FORMATS, ".txt", ".gz", ".zst", ".bz2", ".xz"}
 DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
+
+
+def with_folder(make: Callable[[Path], Generations]) -> Generations:
+    """Generations made from files in a temporary folder, which goes when they go."""
+    folder = tempfile.mkdtemp(prefix="pcorrect-")
+    try:
+        generations = make(Path(folder))
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    weakref.finalize(generations, shutil.rmtree, folder, ignore_errors=True)
+    return generations
 
 
 def stem(path: Path) -> str:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import weakref
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -15,6 +12,7 @@ from pcorrect import duck
 from pcorrect.errors import DataError
 from pcorrect.generations import Generations
 from pcorrect.parts import Source
+from pcorrect.readers import files
 from pcorrect.readers.columns import resolve
 from pcorrect.readers.forms import table_part
 from pcorrect.readers.json_file import is_id, unlike_ids
@@ -65,17 +63,14 @@ def _read(
             con, _pandas(con, source, cast("nw.DataFrame[Any]", frame), options), options
         )
         return Generations(con, [part], options.selection)
+
     # Its own library writes the needed columns to disk, which all of them can, and nothing large
-    # passes through Python; the folder goes when the generations table goes.
-    folder = tempfile.mkdtemp(prefix="pcorrect-")
-    try:
-        raw = _written(con, source, frame, options, Path(folder) / "frame.parquet")
-        generations = Generations(con, [table_part(con, raw, options)], options.selection)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    weakref.finalize(generations, shutil.rmtree, folder, ignore_errors=True)
-    return generations
+    # passes through Python.
+    def written(folder: Path) -> Generations:
+        raw = _written(con, source, frame, options, folder / "frame.parquet")
+        return Generations(con, [table_part(con, raw, options)], options.selection)
+
+    return files.with_folder(written)
 
 
 def _names(

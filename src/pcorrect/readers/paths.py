@@ -157,7 +157,7 @@ def lasts(item: Input) -> bool:
     return item.path.is_file() or item.path.is_dir()
 
 
-def kept(item: Input, folder: str) -> Input:
+def kept(item: Input, folder: Path) -> Input:
     """Store what a pipe holds in a folder, as a file of the same name.
 
     Raises

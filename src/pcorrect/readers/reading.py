@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import weakref
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,16 +31,13 @@ def read_paths(given: paths.Paths, options: Options, unscored: bool = False) -> 
     llms = paths.llm_names(inputs)
     if all(map(paths.lasts, inputs)):
         return _read(inputs, llms, options, unscored)
-    # What a pipe holds is kept in a folder that goes when the generations table goes.
-    folder = tempfile.mkdtemp(prefix="pcorrect-")
-    try:
+
+    # What a pipe holds is kept as a file.
+    def kept(folder: Path) -> Generations:
         regular = [paths.kept(item, folder) for item in inputs]
-        generations = _read(regular, llms, options, unscored)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    weakref.finalize(generations, shutil.rmtree, folder, ignore_errors=True)
-    return generations
+        return _read(regular, llms, options, unscored)
+
+    return files.with_folder(kept)
 
 
 def _read(
