@@ -24,12 +24,6 @@ from pcorrect.result import PARAMETERS, Fit, Lazy, not_identified
 _TOLERABLE = 1e-3
 
 
-def _scored(counts: PromptCounts) -> Cells:
-    """Cells of the prompts with k > 0: the score is their mean, as that of the moments is."""
-    scored = counts.n_generations > 0
-    return Cells.from_counts(counts.n_correct[scored], counts.n_generations[scored])
-
-
 def fit_gibbs(
     counts: PromptCounts, model: str, priors: Priors, seed: int, chains: int, draws: int
 ) -> Fit:
@@ -37,7 +31,7 @@ def fit_gibbs(
     from pcorrect.engines import gibbs
 
     rng = np.random.default_rng([seed, 0])
-    result = gibbs.sample(_scored(counts), priors, rng, chains=chains, draws=draws)
+    result = gibbs.sample(Cells.scored(counts), priors, rng, chains=chains, draws=draws)
     # alpha moves slowly and matters little: the chains are judged by what is reported of p
     names = [x for x in ("mu", "score", "sigma") if x not in not_identified(counts)]
     diagnostics = {
@@ -68,7 +62,7 @@ def fit_family(
 
     rng = np.random.default_rng([seed, 0])
     sample = sample_inflated_beta if model == "inflated_beta" else sample_logit_normal
-    result = sample(_scored(counts), priors, rng, chains=chains, draws=draws)
+    result = sample(Cells.scored(counts), priors, rng, chains=chains, draws=draws)
     return _from_population(
         counts,
         (model, engine, priors, seed),
@@ -132,7 +126,7 @@ def fit_exact(
     counts: PromptCounts, model: str, priors: Priors, seed: int, chains: int, draws: int
 ) -> Fit:
     """The Beta population by quadrature; draws are made when they are asked for."""
-    cells, scored = Cells.from_counts(counts.n_correct, counts.n_generations), _scored(counts)
+    cells, scored = Cells.from_counts(counts.n_correct, counts.n_generations), Cells.scored(counts)
     log_density = LogDensity(scored, priors)
     closed = moments(counts)
     warnings = _warnings(counts, closed)

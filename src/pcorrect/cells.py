@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pcorrect.data import IntArray
+from pcorrect.data import IntArray, PromptCounts
 
 
 @dataclass(frozen=True)
@@ -38,3 +38,9 @@ class Cells:
         )
         k, s = np.divmod(code, width)
         return cls(s, k, n_prompts.astype(np.int64), of_prompt)
+
+    @classmethod
+    def scored(cls, counts: PromptCounts) -> Cells:
+        """Collapse the prompts with k > 0: the score is their mean, as that of the moments is."""
+        here = counts.n_generations > 0
+        return cls.from_counts(counts.n_correct[here], counts.n_generations[here])

@@ -130,18 +130,23 @@ class Lenders:
     n_parts: int
 
     @classmethod
-    def of(cls, parts: Sequence[Units], weights: Sequence[float] | FloatArray) -> Lenders:
+    def of(cls, parts: Sequence[Units], weights: Sequence[float] | FloatArray) -> Lenders | None:
         """Prompts of a benchmark are lent in proportion to its weight over n_b + 1.
 
         Just so much of the macro average is borrowed by it: what its own mean loses, the means of
-        the others win.
+        the others win. A single benchmark has none to borrow from.
         """
+        if len(parts) == 1:
+            return None
         shares, probs = [], []
         for units, weight in zip(parts, weights, strict=True):
             whole = (units.size > 0).all(axis=1)
             share, times = units.mean()[None, :], np.ones(1)
             if whole.any():
-                share, times = units.total[whole] / units.size[whole], units.times[whole] / 1.0
+                share, times = (
+                    units.total[whole] / units.size[whole],
+                    units.times[whole].astype(float),
+                )
             shares.append(share)
             probs.append(weight / (len(units) + 1) * times / times.sum())
         prob = np.concatenate(probs)
@@ -200,7 +205,7 @@ def macro_draws(
     rngs: Sequence[np.random.Generator],
 ) -> FloatArray:
     """Draws of the weighted average over benchmarks, as `mean_draws`; a generator for each."""
-    lenders = Lenders.of(parts, weights) if len(parts) > 1 else None
+    lenders = Lenders.of(parts, weights)
     return np.asarray(
         sum(
             w * mean_draws(units, draws, rng, lenders)

@@ -144,8 +144,7 @@ def assess_beta(
         )
     priors = priors or Priors()
     # Prompts without generations have nothing to be checked.
-    seen = counts.n_generations > 0
-    cells = Cells.from_counts(counts.n_correct[seen], counts.n_generations[seen])
+    cells = Cells.scored(counts)
     if grid is None:
         grid = _beta_posterior(cells, priors)
     check = check_histogram(

@@ -218,7 +218,7 @@ def _again_new(
     order: NDArray[np.intp],
     rng: np.random.Generator,
 ) -> Stability:
-    lenders = Lenders.of(units, share) if len(units) > 1 else None
+    lenders = Lenders.of(units, share)
     again = sum(
         w * rerun_means(u, _RERUNS, rng, lenders) for w, u in zip(share, units, strict=True)
     )

@@ -108,7 +108,7 @@ def subset_expectations(counts: PromptCounts, k: NDArray[np.int64]) -> SubsetExp
     scored = counts.n_generations > 0
     if not scored.any():
         raise PcorrectError("no scored generation: there are no subsets to look at")
-    cells = Cells.from_counts(counts.n_correct[scored], counts.n_generations[scored])
+    cells = Cells.scored(counts)
     s, big_k = cells.n_correct, cells.n_generations
     if k.min() < 1 or k.max() > big_k.max():
         raise PcorrectError(
@@ -196,7 +196,7 @@ def extend(fit: Fit, k: NDArray[np.int64], *, draws: int = 1000, seed: int = 0) 
     if k.min(initial=2) < 2 or n < 2:
         raise PcorrectError("a moment standard error needs k >= 2 and at least two prompts")
     rng = np.random.default_rng([seed, 6])
-    cells = Cells.from_counts(fit.counts.n_correct[scored], fit.counts.n_generations[scored])
+    cells = Cells.scored(fit.counts)
     if fit.population is None:
         p = fit.prompts.draws(rng)[:, scored]
         p = p[evenly(len(p), draws)]

@@ -300,7 +300,7 @@ def _within_here(fit: Fit, rng: np.random.Generator) -> FloatArray:
     if fit.population is None:
         p = fit.prompts.draws(rng)[:, scored]
         return np.asarray(np.mean(p * (1 - p), axis=1))
-    cells = Cells.from_counts(fit.counts.n_correct[scored], fit.counts.n_generations[scored])
+    cells = Cells.scored(fit.counts)
     first, second = conditional_moments(fit.population, cells, [(1, 1), (2, 2)])
     share = cells.n_prompts / cells.n_prompts.sum()
     mean = 4 * first @ share
